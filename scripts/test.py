@@ -1,0 +1,195 @@
+"""The parts of the test suite: builds, runs the ones asked for, counts what the tools report.
+
+Called by ./test. A part is one row of PARTS; it yields a Count that comes from the
+tool's own report. A part that executed no test has failed.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "release"
+
+
+@dataclass
+class Count:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other):
+        return Count(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+    def __str__(self):
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        return f"{self.passed} passed, {self.failed} failed{skipped}"
+
+
+@dataclass
+class Part:
+    name: str
+    what: str
+    about: str  # how long it takes, for --help
+    run: Callable[[argparse.Namespace], Count]
+    presets: tuple = ()  # the builds that it needs
+
+
+def run_format(_options) -> Count:
+    """One test per file, so that the count says how much was looked at."""
+    folders = [ROOT / name for name in ("src", "tests", "sim", "bench", "load")]
+    files = sorted(path for folder in folders for pattern in ("*.cpp", "*.hpp") for path in folder.rglob(pattern))
+
+    def check(path):
+        return subprocess.run(["clang-format-16", "--dry-run", "-Werror", "--style=file", str(path)],
+                              cwd=ROOT, capture_output=True, text=True)
+
+    count = Count()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, result in zip(files, pool.map(check, files)):
+            if result.returncode == 0:
+                count.passed += 1
+            else:
+                count.failed += 1
+                print(f"not formatted: {path.relative_to(ROOT)} (clang-format-16 -i mends it)")
+    return count
+
+
+def unit_programs(build: Path) -> list:
+    """As CMake registered them: a program left over from an older build is not run."""
+    listing = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
+                             capture_output=True, text=True, check=True)
+    return [(test["name"], test["command"]) for test in json.loads(listing.stdout)["tests"] if "command" in test]
+
+
+def count_gtest(report: Path, status: int) -> Count:
+    count = Count()
+    try:
+        suites = json.loads(report.read_text())["testsuites"]
+    except (OSError, ValueError):
+        return Count(failed=1)  # it died before it could report
+    for case in (case for suite in suites for case in suite["testsuite"]):
+        if case.get("failures"):
+            count.failed += 1
+        elif case["status"] == "NOTRUN" or case["result"] != "COMPLETED":
+            count.skipped += 1
+        else:
+            count.passed += 1
+    if status != 0 and count.failed == 0:
+        count.failed += 1
+    return count
+
+
+def run_unit(_options) -> Count:
+    total = Count()
+    with tempfile.TemporaryDirectory(prefix="doorbuster-unit-") as scratch:
+        for name, command in unit_programs(BUILD):
+            report = Path(scratch) / f"{name}.json"
+            began = time.monotonic()
+            result = subprocess.run([*command, f"--gtest_output=json:{report}", "--gtest_brief=1"],
+                                    cwd=scratch, capture_output=True, text=True, errors="replace")
+            count = count_gtest(report, result.returncode)
+            total += count
+            if count.failed:
+                print(result.stdout + result.stderr)
+                if result.returncode < 0:
+                    print(f"{name} was ended by signal {-result.returncode}")
+            print(f"  {name:14} {count}  ({time.monotonic() - began:.1f} s)", flush=True)
+    return total
+
+
+def run_pytest(folder: str, *arguments: str) -> Count:
+    with tempfile.TemporaryDirectory(prefix="doorbuster-pytest-") as scratch:
+        report = Path(scratch) / "report.xml"
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "DOORBUSTER_BINARY": str(BUILD / "doorbuster")}
+        status = subprocess.run(
+            ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", f"tests/{folder}",
+             f"--junit-xml={report}", *arguments], cwd=ROOT, env=environment).returncode
+        if not report.exists():
+            return Count(failed=1)
+        count = Count()
+        for suite in xml.parse(report).getroot().iter("testsuite"):
+            tests, failures, errors, skipped = (int(suite.get(key, 0))
+                                                for key in ("tests", "failures", "errors", "skipped"))
+            bad = failures + errors
+            count += Count(max(0, tests - bad - skipped), bad, skipped)
+        if status not in (0, 5) and count.failed == 0:
+            count.failed += 1
+        return count
+
+
+def run_integration(_options) -> Count:
+    return run_pytest("integration")
+
+
+def run_crash(options) -> Count:
+    # On the disk of the build: where /tmp is memory, a commit takes no time and no kill can meet it.
+    arguments = ["-s", f"--kills={options.kills}", f"--basetemp={BUILD / 'crash'}"]
+    if options.seed is not None:
+        arguments.append(f"--seed={options.seed}")
+    return run_pytest("crash", *arguments)
+
+
+# In the order in which they run: the quick ones first.
+PARTS = [
+    Part("format", "clang-format over every C++ file", "5 s", run_format),
+    Part("unit", "the unit tests beside the code", "30 s", run_unit, ("release",)),
+    Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",)),
+    Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
+         ("release",)),
+]
+
+
+def parse_arguments():
+    parts = "\n".join(f"  {part.name:14} {part.what} (about {part.about})" for part in PARTS)
+    parser = argparse.ArgumentParser(
+        prog="./test", description="Sets up, builds and tests. Without a PART everything runs.",
+        epilog=f"parts, in the order in which they run:\n{parts}",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", metavar="PART", nargs="*", help="run only these parts")
+    parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
+    parser.add_argument("--seed", type=int, help="crash: repeat the choices of an earlier run")
+    options = parser.parse_args()
+    names = [part.name for part in PARTS]
+    for name in options.parts:
+        if name not in names:
+            parser.error(f"there is no part '{name}'; the parts are {', '.join(names)}")
+    return options
+
+
+def main() -> int:
+    options = parse_arguments()
+    chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
+    for preset in sorted({preset for part in chosen for preset in part.presets}):
+        if subprocess.run([ROOT / "scripts" / "build", preset]).returncode != 0:
+            print("0 passed, 1 failed")
+            return 1
+
+    total = Count()
+    lines = []
+    for part in chosen:
+        print(f"== {part.name}: {part.what}", flush=True)
+        began = time.monotonic()
+        count = part.run(options)
+        if count.passed + count.failed == 0:
+            print(f"{part.name}: no test was executed")
+            count.failed += 1
+        lines.append(f"{part.name:14} {count}  ({time.monotonic() - began:.1f} s)")
+        print(f"== {lines[-1]}\n", flush=True)
+        total += count
+    if len(lines) > 1:
+        print("\n".join(lines))
+    print(total)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+// Seeded hashing of ids, so that nobody outside can choose keys that collide.
+//
+// The seed is drawn once per process. It decides only where a table keeps an
+// entry, never an outcome: nothing that is answered or stored depends on it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/id128.hpp"
+#include "base/text.hpp"
+
+namespace doorbuster {
+
+uint64_t process_hash_seed();
+
+// 128-bit multiply-and-fold, after wyhash.
+inline uint64_t fold(uint64_t a, uint64_t b) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+inline uint64_t seeded_hash(std::string_view bytes, uint64_t seed) {
+    constexpr uint64_t odd1 = 0xa0761d6478bd642f, odd2 = 0xe7037ed1a0b428db;
+    uint64_t state = seed ^ odd1 ^ bytes.size();
+    const char* at = bytes.data();
+    size_t left = bytes.size();
+    auto word = [](const char* from, size_t size) {
+        uint64_t value = 0;
+        std::memcpy(&value, from, size);
+        return value;
+    };
+    for (; left > 16; at += 16, left -= 16) {
+        state = fold(word(at, 8) ^ odd2 ^ seed, word(at + 8, 8) ^ state);
+    }
+    const uint64_t low = word(at, left < 8 ? left : 8);
+    const uint64_t high = left > 8 ? word(at + 8, left - 8) : 0;
+    return fold(fold(low ^ odd2 ^ seed, high ^ state), odd1 ^ seed);
+}
+
+struct SeededHash {
+    using is_avalanching = void;
+    uint64_t seed = process_hash_seed();
+
+    template <class Tag>
+    size_t operator()(const Id128<Tag>& id) const {
+        return seeded_hash({reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()}, seed);
+    }
+    template <class Tag, size_t N>
+    size_t operator()(const TextId<Tag, N>& id) const {
+        return seeded_hash(id.view(), seed);
+    }
+    size_t operator()(std::string_view text) const { return seeded_hash(text, seed); }
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,63 @@
+// What the commands share: one run of the program, and how a command adds itself to it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/cli.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace doorbuster {
+
+constexpr int exit_ok = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+
+struct CliRun {
+    CliWorld& world;
+    const CliHooks& hooks;
+
+    // Flags that every command takes.
+    std::string output = "table";
+    std::string config_file{};
+    std::vector<std::string> settings{};  // --set KEY=VALUE
+
+    std::vector<FlagValue> flags{};  // --listen and its like, by the option they set
+    std::function<int()> chosen{};   // what the parsed words ask for
+
+    bool as_json() const { return output == "json"; }
+    void print(std::string_view text);
+    int fail(std::string_view sentence, int code = exit_failed);
+};
+
+// Each adds one command with its flags, help and examples.
+void add_serve_command(CLI::App&, CliRun&);
+void add_dev_command(CLI::App&, CliRun&);
+void add_sale_command(CLI::App&, CliRun&);
+void add_buyer_token_command(CLI::App&, CliRun&);
+void add_config_command(CLI::App&, CliRun&);
+void add_version_command(CLI::App&, CliRun&);
+
+// --listen, --admin-listen, --threads, --backend, --store-path.
+void add_server_flags(CLI::App&, CliRun&);
+
+// "Examples:" and the flags that every command takes, below a command's help.
+std::string help_footer(std::string_view examples);
+
+// Whose configuration is wanted. A client finds what `doorbuster dev` left in ./data, so
+// that a second terminal needs no set-up; a server never starts on generated keys by chance.
+enum class Role { server, client };
+
+struct LoadedConfig {
+    std::optional<Config> config;
+    int exit_code = exit_ok;  // where there is none; the faults have been told
+};
+LoadedConfig load_for(CliRun&, Role);
+
+}  // namespace doorbuster

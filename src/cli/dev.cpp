@@ -1,0 +1,35 @@
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/dev_keys.hpp"
+#include "config/secrets.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+int dev(CliRun& run) {
+    LoadedConfig loaded = load_for(run, Role::server);
+    if (!loaded.config) return loaded.exit_code;
+    const auto prepared = prepare_dev_keys(*loaded.config);
+    if (!prepared) return run.fail(prepared.error());
+    // Only a secret that somebody gave can be too short here.
+    const auto faults = secrets_check(*loaded.config);
+    for (const std::string& fault : faults) run.fail(fault);
+    if (!faults.empty()) return exit_failed;
+    return run.hooks.dev(*loaded.config, {.keys_file = dev_keys_file(*loaded.config)});
+}
+
+}  // namespace
+
+void add_dev_command(CLI::App& app, CliRun& run) {
+    CLI::App* command = app.add_subcommand(
+        "dev", "Runs a server to try out: generated keys, demo sales, a demo sign-in; data in ./data");
+    add_server_flags(*command, run);
+    command->footer(
+        help_footer("  doorbuster dev\n"
+                    "  doorbuster dev --listen 127.0.0.1:9000 --store-path /tmp/try\n"));
+    command->callback([&run] { run.chosen = [&run] { return dev(run); }; });
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,240 @@
+#include <CLI/CLI.hpp>
+#include <array>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+#include <iterator>
+#include <memory>
+
+#include "cli/admin_client.hpp"
+#include "cli/command.hpp"
+#include "cli/problem_text.hpp"
+#include "cli/sale_view.hpp"
+#include "config/text_file.hpp"
+#include "sale/ids.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr size_t sale_file_bytes_max = 64 << 20;
+
+struct SaleWords {
+    std::string admin, admin_key;  // flags; the configuration's where empty
+    std::string file, sale, item;
+    uint32_t units = 0;
+};
+
+using Words = std::shared_ptr<SaleWords>;
+using View = std::function<std::string(const json::object&)>;
+
+// One command's conversation with the admin listener. Every step that fails has been told.
+class Desk {
+public:
+    Desk(CliRun& run, const SaleWords& words) : run_(run), words_(words) {}
+
+    // Calls and prints; the view is the table.
+    int show(const AdminCall& call, const View& view) {
+        const auto answer = ask(call);
+        if (!answer) return code_;
+        boost::system::error_code error;
+        const json::value parsed = json::parse(answer->body, error);
+        if (error || !parsed.is_object())
+            return run_.fail("the server's answer is not JSON: is it a Doorbuster?");
+        run_.print(run_.as_json() ? answer->body : view(parsed.get_object()));
+        return exit_ok;
+    }
+
+    std::optional<AdminAnswer> ask(const AdminCall& call) {
+        if (!client_ && !connect()) return std::nullopt;
+        auto answer = client_->call(call);
+        if (!answer) return give_up(answer.error());
+        if (!answer->is_ok()) return give_up(problem_text(answer->status, answer->body));
+        return *std::move(answer);
+    }
+
+    // "/v1/sales/ID" + rest; nothing for a name that no sale can have.
+    std::optional<std::string> path(std::string_view rest = "") {
+        if (is_slug(words_.sale)) return "/v1/sales/" + words_.sale + std::string(rest);
+        run_.fail("'" + words_.sale + "' is not a sale's id: lower-case letters, digits and inner hyphens",
+                  exit_usage);
+        return std::nullopt;
+    }
+
+    int code() const { return code_; }
+
+private:
+    std::nullopt_t give_up(std::string_view sentence) {
+        code_ = run_.fail(sentence);
+        return std::nullopt;
+    }
+
+    bool connect() {
+        const LoadedConfig loaded = load_for(run_, Role::client);
+        if (!loaded.config) {
+            code_ = loaded.exit_code;
+            return false;
+        }
+        const auto& key = loaded.config->admin.key;
+        const auto server =
+            parse_admin_address(words_.admin.empty() ? loaded.config->admin.listen.value() : words_.admin);
+        if (!server) {
+            give_up(server.error());
+            code_ = words_.admin.empty() ? exit_failed : exit_usage;
+            return false;
+        }
+        const std::string& secret = words_.admin_key.empty() ? key.value() : words_.admin_key;
+        if (header_secret_rule.fault(secret)) {
+            give_up("the admin key must be visible ASCII characters without spaces");
+            return false;
+        }
+        if (secret.empty()) {
+            give_up("admin.key is missing: set " + key.environment_name() +
+                    " to the server's key, or name its file with --config (`doorbuster dev` keeps its own in "
+                    "./data/dev.toml)");
+            return false;
+        }
+        client_.emplace(*server, secret);
+        return true;
+    }
+
+    CliRun& run_;
+    const SaleWords& words_;
+    std::optional<AdminClient> client_;
+    int code_ = exit_failed;
+};
+
+int create(CliRun& run, const SaleWords& words) {
+    std::string body;
+    if (words.file == "-") {
+        body.assign(std::istreambuf_iterator<char>(run.world.in), {});
+    } else {
+        auto read = read_text_file(words.file, sale_file_bytes_max);
+        if (!read) return run.fail("cannot read '" + words.file + "': " + read.error());
+        body = *std::move(read);
+    }
+    boost::system::error_code error;
+    json::parse(body, error);
+    const std::string name = words.file == "-" ? "standard input" : "'" + words.file + "'";
+    if (error) return run.fail(name + " is not JSON: " + error.message());
+    return Desk(run, words).show({.method = "POST", .path = "/v1/sales", .body = body}, sale_sentence);
+}
+
+int show_path(CliRun& run, const SaleWords& words, std::string_view rest, const View& view) {
+    Desk desk(run, words);
+    const auto path = desk.path(rest);
+    return path ? desk.show({.path = *path}, view) : exit_usage;
+}
+
+int change(CliRun& run, const SaleWords& words, const std::string& verb) {
+    Desk desk(run, words);
+    const auto path = desk.path("/" + verb);
+    return path ? desk.show({.method = "POST", .path = *path}, sale_sentence) : exit_usage;
+}
+
+int restock(CliRun& run, const SaleWords& words) {
+    Desk desk(run, words);
+    const auto path = desk.path();
+    if (!path) return exit_usage;
+    // Bound to the version just seen: of two operators who restock at once, one is told to look again.
+    const auto seen = desk.ask({.path = *path});
+    if (!seen) return desk.code();
+    const json::value body{{"item", words.item}, {"units", words.units}};
+    return desk.show(
+        {.method = "POST", .path = *path + "/restock", .body = json::serialize(body), .if_match = seen->etag},
+        [&](const json::object& sale) { return restock_sentence(sale, words.item); });
+}
+
+class SaleCommands {
+public:
+    SaleCommands(CLI::App& sale, CliRun& run) : sale_(sale), run_(run) {
+        sale_.add_option("--admin", words_->admin, "The admin listener, host:port or URL (admin.listen)")
+            ->option_text("ADDRESS");
+        sale_
+            .add_option(
+                "--admin-key", words_->admin_key,
+                "The admin key (admin.key). Better by DOORBUSTER_ADMIN__KEY: flags show in the process list")
+            ->option_text("KEY");
+    }
+
+    template <class F>
+    CLI::App* add(const std::string& name, const std::string& text, const std::string& example, F&& act) {
+        CLI::App* command = sale_.add_subcommand(name, text);
+        command->footer(
+            "The server is found by --admin ADDRESS and --admin-key KEY, or the configuration.\n" +
+            help_footer("  doorbuster sale " + example + "\n"));
+        command->callback([&run = run_, words = words_, act] {
+            run.chosen = [&run, words, act] { return act(run, *words); };
+        });
+        return command;
+    }
+
+    template <class F>
+    CLI::App* add_for_sale(const std::string& name, const std::string& text, const std::string& example,
+                           F&& act) {
+        CLI::App* command = add(name, text, example, act);
+        command->add_option("SALE", words_->sale, "The sale's id")->required()->option_text(" ");
+        return command;
+    }
+
+    SaleWords& words() { return *words_; }
+
+private:
+    CLI::App& sale_;
+    CliRun& run_;
+    const Words words_ = std::make_shared<SaleWords>();
+};
+
+struct Verb {
+    std::string name, text;
+};
+
+}  // namespace
+
+void add_sale_command(CLI::App& app, CliRun& run) {
+    CLI::App* sale =
+        app.add_subcommand("sale", "Creates, watches and steers sales, through the admin listener");
+    sale->require_subcommand(1);
+    sale->footer(
+        help_footer("  doorbuster sale create phone-drop.json\n"
+                    "  doorbuster sale warm phone-drop\n"
+                    "  doorbuster sale status phone-drop -o json\n"));
+    SaleCommands commands(*sale, run);
+
+    commands
+        .add("create", "Creates a sale from a JSON file, or - for standard input", "create phone-drop.json",
+             create)
+        ->add_option("FILE", commands.words().file, "The sale as JSON; - reads standard input")
+        ->required()
+        ->option_text(" ");
+    commands.add("list", "Lists all sales", "list -o json", [](CliRun& in, const SaleWords& words) {
+        return Desk(in, words).show({.path = "/v1/sales"}, sale_list_table);
+    });
+    commands.add_for_sale(
+        "show", "Shows a sale and its items", "show phone-drop",
+        [](CliRun& in, const SaleWords& words) { return show_path(in, words, "", sale_table); });
+    commands.add_for_sale(
+        "status", "Shows a sale's live figures", "status phone-drop",
+        [](CliRun& in, const SaleWords& words) { return show_path(in, words, "/status", status_table); });
+    const std::array<Verb, 5> verbs{{{"warm", "Warms a scheduled sale up, so that it can open"},
+                                     {"open", "Opens a warm sale now"},
+                                     {"pause", "Pauses an open sale; buyers hear `paused`"},
+                                     {"resume", "Resumes a paused sale"},
+                                     {"close", "Closes a sale for good; purchases accepted before stand"}}};
+    for (const Verb& verb : verbs) {
+        commands.add_for_sale(
+            verb.name, verb.text, verb.name + " phone-drop",
+            [name = verb.name](CliRun& in, const SaleWords& words) { return change(in, words, name); });
+    }
+    CLI::App* restock_command = commands.add_for_sale("restock", "Adds units to an item, also while it sells",
+                                                      "restock phone-drop phone 200", restock);
+    restock_command->add_option("ITEM", commands.words().item, "The item's id")->required()->option_text(" ");
+    restock_command->add_option("UNITS", commands.words().units, "How many units to add")
+        ->required()
+        ->option_text(" ")
+        ->check(CLI::Range(1u, 100'000'000u));
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,77 @@
+#include <CLI/CLI.hpp>
+
+#include "base/check.hpp"
+#include "cli/command.hpp"
+
+namespace doorbuster {
+
+void CliRun::print(std::string_view text) {
+    world.out << text;
+    if (!text.ends_with('\n')) world.out << '\n';
+}
+
+int CliRun::fail(std::string_view sentence, int code) {
+    world.err << "doorbuster: " << sentence << '\n';
+    return code;
+}
+
+namespace {
+
+// The flag sets an option; its help comes from the option's own declaration.
+void add_option_flag(CLI::App& command, CliRun& run, const std::string& flag, const std::string& option) {
+    Config declarations;
+    const AnyOption* declared = declarations.find(option);
+    CHECK(declared != nullptr);
+    const std::string_view text = declared->text();
+    const std::string_view first_sentence = text.substr(0, text.find(". "));
+    const auto remember = [&run, flag, option](const std::string& value) {
+        run.flags.push_back({option, value, flag});
+    };
+    command.add_option_function<std::string>(flag, remember, std::string(first_sentence))
+        ->option_text("VALUE (" + declared->default_text() + ")");
+}
+
+}  // namespace
+
+void add_server_flags(CLI::App& command, CliRun& run) {
+    add_option_flag(command, run, "--listen", "server.listen");
+    add_option_flag(command, run, "--admin-listen", "admin.listen");
+    add_option_flag(command, run, "--threads", "server.threads");
+    add_option_flag(command, run, "--backend", "store.backend");
+    add_option_flag(command, run, "--store-path", "store.path");
+}
+
+std::string help_footer(std::string_view examples) {
+    return "Every command also takes:\n"
+           "  -c,--config FILE            the configuration file, instead of ./doorbuster.toml\n"
+           "  --set KEY=VALUE             one option, such as log.level=debug; may be repeated\n"
+           "  -o,--output json|table      how data is printed\n"
+           "\nExamples:\n" +
+           std::string(examples);
+}
+
+LoadedConfig load_for(CliRun& run, Role role) {
+    ConfigSources sources;
+    if (!run.config_file.empty()) sources.file = run.config_file;
+    if (role == Role::client) sources.files_looked_for.emplace_back("data/dev.toml");
+    sources.environment = run.world.environment;
+    for (const std::string& setting : run.settings) {
+        const size_t equals = setting.find('=');
+        if (equals == setting.npos) {
+            return {std::nullopt, run.fail("--set wants KEY=VALUE, not '" + setting + "'", exit_usage)};
+        }
+        sources.flags.push_back({setting.substr(0, equals), setting.substr(equals + 1), "--set"});
+    }
+    sources.flags.insert(sources.flags.end(), run.flags.begin(), run.flags.end());
+
+    auto loaded = load_config(sources);
+    if (loaded) return {*std::move(loaded), exit_ok};
+    int code = exit_failed;
+    for (const ConfigFault& fault : loaded.error()) {
+        run.fail(fault.text);
+        if (fault.source == Source::flag) code = exit_usage;
+    }
+    return {std::nullopt, code};
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,127 @@
+#include "config/rules.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+
+namespace doorbuster {
+
+namespace {
+
+using Reason = std::optional<std::string>;
+
+Reason must_be(std::string_view what) {
+    return "must be " + std::string(what);
+}
+
+constexpr std::string_view address_what = "an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080";
+
+Reason check_address(std::string_view text) {
+    const auto parsed = parse_host_port(text);
+    if (!parsed) return must_be(address_what);
+    std::array<unsigned char, sizeof(in6_addr)> ignored;
+    const int family = text.front() == '[' ? AF_INET6 : AF_INET;
+    if (inet_pton(family, parsed->host.c_str(), ignored.data()) == 1) return std::nullopt;
+    if (parsed->host == "localhost") return "must be an IP address and a port: write 127.0.0.1 for localhost";
+    return must_be(address_what);
+}
+
+Reason check_backend(std::string_view text) {
+    if (text == "embedded") return std::nullopt;
+    if (text == "cluster") return "the cluster backend is not in this version: use embedded";
+    return must_be("embedded");
+}
+
+Reason check_folder(std::string_view text) {
+    if (!text.empty() && text.find('\0') == text.npos) return std::nullopt;
+    return must_be("the path of a folder");
+}
+
+constexpr std::string_view log_level_what = "debug, info, warn, error or off";
+
+Reason check_log_level(std::string_view text) {
+    constexpr std::array<std::string_view, 5> levels{"debug", "info", "warn", "error", "off"};
+    if (std::ranges::find(levels, text) != levels.end()) return std::nullopt;
+    return must_be(log_level_what);
+}
+
+// It travels in an Authorization header, where a space or a control character ends it.
+Reason check_header_secret(std::string_view text) {
+    const bool visible = std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+    if (visible) return std::nullopt;
+    return "must be visible ASCII characters without spaces";
+}
+
+Reason check_nothing(std::string_view) {
+    return std::nullopt;
+}
+
+}  // namespace
+
+const Rule<std::string> address_rule{address_what, check_address};
+const Rule<std::string> backend_rule{"embedded", check_backend};
+const Rule<std::string> folder_rule{"the path of a folder", check_folder};
+const Rule<std::string> log_level_rule{log_level_what, check_log_level};
+const Rule<std::string> header_secret_rule{"a text of at least 32 visible ASCII characters",
+                                           check_header_secret, true};
+const Rule<std::string> secret_rule{"a text of at least 32 bytes", check_nothing, true};
+
+std::string Rule<uint32_t>::allowed() const {
+    std::string text = power_of_two ? "a power of two" : "a whole number";
+    return text + " from " + std::to_string(min) + " to " + std::to_string(max);
+}
+
+std::optional<std::string> Rule<uint32_t>::fault(uint32_t number) const {
+    if (number < min || number > max || (power_of_two && !std::has_single_bit(number)))
+        return must_be(allowed());
+    return std::nullopt;
+}
+
+std::optional<HostPort> parse_host_port(std::string_view text) {
+    const size_t colon = text.rfind(':');
+    if (colon == text.npos) return std::nullopt;
+    std::string_view host = text.substr(0, colon);
+    const std::string_view port_text = text.substr(colon + 1);
+    if (host.starts_with('[') && host.ends_with(']') && host.size() > 2) {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find_first_of(":[]") != host.npos) {
+        return std::nullopt;  // an IPv6 address without brackets: which colon is the port's?
+    }
+    const bool visible = std::ranges::all_of(host, [](char c) { return c > ' ' && c < '\x7f'; });
+    if (host.empty() || !visible) return std::nullopt;
+    const auto port = from_text<uint32_t>(port_text);
+    if (!port || *port > UINT16_MAX) return std::nullopt;
+    return HostPort{std::string(host), static_cast<uint16_t>(*port)};
+}
+
+template <>
+std::optional<bool> from_text<bool>(std::string_view text) {
+    if (text == "true") return true;
+    if (text == "false") return false;
+    return std::nullopt;
+}
+
+template <>
+std::optional<uint32_t> from_text<uint32_t>(std::string_view text) {
+    uint32_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+template <>
+std::optional<std::string> from_text<std::string>(std::string_view text) {
+    return std::string(text);
+}
+
+std::string to_text(bool yes) {
+    return yes ? "true" : "false";
+}
+std::string to_text(uint32_t number) {
+    return std::to_string(number);
+}
+
+}  // namespace doorbuster

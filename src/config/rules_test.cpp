@@ -1,0 +1,58 @@
+#include "config/rules.hpp"
+
+#include <gtest/gtest.h>
+
+namespace doorbuster {
+namespace {
+
+TEST(Rules, AnAddressIsALiteralWithAPort) {
+    for (const char* good : {"127.0.0.1:8080", "0.0.0.0:0", "[::1]:65535", "[::]:80"}) {
+        EXPECT_FALSE(address_rule.fault(good)) << good;
+    }
+    for (const char* bad : {"", ":", "8080", "127.0.0.1", "127.0.0.1:", ":8080", "127.0.0.1:65536", "::1:80",
+                            "[127.0.0.1]:80", "[::1]", "127.0.0.1:-1", "127.0.0.1:80 ", "example.org:80"}) {
+        EXPECT_TRUE(address_rule.fault(bad)) << bad;
+    }
+}
+
+TEST(Rules, LocalhostIsToldItsAddress) {
+    EXPECT_NE(address_rule.fault("localhost:80").value().find("127.0.0.1"), std::string::npos);
+}
+
+TEST(Rules, AHostMayBeANameWhereItIsOnlyConnectedTo) {
+    const auto parsed = parse_host_port("admin.example.org:9180");
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->host, "admin.example.org");
+    EXPECT_EQ(parsed->port, 9180);
+}
+
+TEST(Rules, ANumberStaysInItsRange) {
+    const Rule<uint32_t> rule{.min = 2, .max = 8};
+    EXPECT_FALSE(rule.fault(2));
+    EXPECT_FALSE(rule.fault(8));
+    EXPECT_EQ(rule.fault(1), "must be a whole number from 2 to 8");
+    EXPECT_EQ(rule.fault(9), "must be a whole number from 2 to 8");
+}
+
+TEST(Rules, APowerOfTwoIsOne) {
+    const Rule<uint32_t> rule{.min = 64, .max = 1024, .power_of_two = true};
+    EXPECT_FALSE(rule.fault(64));
+    EXPECT_EQ(rule.fault(96), "must be a power of two from 64 to 1024");
+    EXPECT_TRUE(rule.fault(32));
+}
+
+TEST(Rules, NumbersInTextAreWholeNumbersAndNothingElse) {
+    EXPECT_EQ(from_text<uint32_t>("17"), 17u);
+    for (const char* bad : {"", " 1", "1 ", "+1", "-1", "1.5", "1e3", "0x10", "4294967296"}) {
+        EXPECT_FALSE(from_text<uint32_t>(bad)) << bad;
+    }
+}
+
+TEST(Rules, TheClusterBackendIsRefusedByName) {
+    EXPECT_FALSE(backend_rule.fault("embedded"));
+    EXPECT_NE(backend_rule.fault("cluster").value().find("not in this version"), std::string::npos);
+    EXPECT_EQ(backend_rule.fault("redis"), "must be embedded");
+}
+
+}  // namespace
+}  // namespace doorbuster

@@ -1,0 +1,36 @@
+// Admission: what a gate thread can say about a purchase without asking the book.
+//
+// Ids that were perhaps accepted always pass: a winner who repeats must never hear
+// `ended` or `sold_out`. A winner who comes with another key passes the sold-out flag, to
+// hear `limit_reached` and which purchase it is. The book decides finally; this only
+// spares it the crowd.
+#pragma once
+
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "sale/catalogue.hpp"
+
+namespace doorbuster {
+
+enum class Admission : uint8_t { pass, not_open, ended, paused, sold_out };
+
+// By the sale's recorded state and the server's clock.
+inline Admission window_of(const ListedSale& listed, Instant now) {
+    const Phase phase = phase_in(listed.state);
+    if (phase == Phase::not_ready) return Admission::not_open;
+    if (phase == Phase::closed || now >= listed.sale.closes_at) return Admission::ended;
+    if (now < listed.sale.opens_at) return Admission::not_open;
+    if (phase == Phase::paused) return Admission::paused;
+    return Admission::pass;
+}
+
+inline Admission admit(const ListedSale& listed, const ListedItem& item, const PurchaseId& id,
+                       const BuyerId& buyer, Instant now) {
+    if (item.board->perhaps_accepted(id)) return Admission::pass;
+    if (const Admission window = window_of(listed, now); window != Admission::pass) return window;
+    return item.board->sold_out() && !item.board->perhaps_winner(buyer) ? Admission::sold_out
+                                                                        : Admission::pass;
+}
+
+}  // namespace doorbuster

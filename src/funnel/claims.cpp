@@ -1,0 +1,204 @@
+#include "funnel/claims.hpp"
+
+#include <boost/json/basic_parser_impl.hpp>
+
+#include "base/hash.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+namespace json = boost::json;
+
+// The names seen so far, as hashes with the object that they belong to.
+class Names {
+public:
+    // False for a second time, or one too many.
+    bool add(uint32_t object, std::string_view name) {
+        const uint64_t hash = hash_(name);
+        for (size_t i = 0; i < count_; ++i) {
+            if (seen_[i].object == object && seen_[i].hash == hash) return false;
+        }
+        if (count_ == seen_.size()) return false;
+        seen_[count_++] = {.hash = hash, .object = object};
+        return true;
+    }
+
+private:
+    struct Seen {
+        uint64_t hash;
+        uint32_t object;
+    };
+    const SeededHash hash_;
+    std::array<Seen, claims_members_max> seen_;
+    size_t count_ = 0;
+};
+
+// Boost.JSON calls this as it reads; strings may come in parts.
+class Reader {
+public:
+    static constexpr size_t max_object_size = SIZE_MAX;
+    static constexpr size_t max_array_size = SIZE_MAX;
+    static constexpr size_t max_key_size = SIZE_MAX;
+    static constexpr size_t max_string_size = SIZE_MAX;
+    using Error = json::error_code;
+
+    explicit Reader(Claims& claims) : claims_(claims) {}
+
+    bool on_document_begin(Error&) { return true; }
+    bool on_document_end(Error&) { return true; }
+
+    bool on_object_begin(Error& error) {
+        if (depth_ > 0) end_value();
+        if (depth_ == objects_.size()) return fail(error);
+        objects_[depth_++] = ++objects_made_;
+        return true;
+    }
+    bool on_object_end(size_t, Error&) {
+        --depth_;
+        return true;
+    }
+    bool on_array_begin(Error& error) {
+        if (depth_ == 0 || depth_ == objects_.size()) return fail(error);  // not an object at all
+        end_value();
+        objects_[depth_++] = 0;
+        return true;
+    }
+    bool on_array_end(size_t, Error&) {
+        --depth_;
+        return true;
+    }
+
+    bool on_key_part(json::string_view part, size_t, Error& error) { return append_name(part, error); }
+    bool on_key(json::string_view part, size_t, Error& error) {
+        if (!append_name(part, error)) return false;
+        const std::string_view name(name_.data(), name_size_);
+        if (!names_.add(objects_[depth_ - 1], name)) return fail(error);
+        name_size_ = 0;
+        if (depth_ == 1) begin_member(name);
+        return true;
+    }
+
+    bool on_string_part(json::string_view part, size_t, Error&) { return append_text(part); }
+    bool on_string(json::string_view part, size_t, Error&) {
+        append_text(part);
+        if (depth_ == 1 && text_ != nullptr) {
+            *text_is_string_ = true;
+            *text_size_ = text_overlong_ ? 0 : text_used_;
+        }
+        end_value();
+        return true;
+    }
+
+    bool on_number_part(json::string_view, Error&) { return true; }
+    bool on_int64(int64_t value, json::string_view, Error&) { return number(static_cast<double>(value)); }
+    bool on_uint64(uint64_t value, json::string_view, Error&) { return number(static_cast<double>(value)); }
+    bool on_double(double value, json::string_view, Error&) { return number(value); }
+    bool on_bool(bool, Error&) { return other(); }
+    bool on_null(Error&) { return other(); }
+    bool on_comment_part(json::string_view, Error&) { return true; }
+    bool on_comment(json::string_view, Error&) { return true; }
+
+private:
+    static bool fail(Error& error) {
+        error = json::error::syntax;
+        return false;
+    }
+
+    bool append_name(json::string_view part, Error& error) {
+        if (part.size() > name_.size() - name_size_) return fail(error);
+        std::memcpy(name_.data() + name_size_, part.data(), part.size());
+        name_size_ += part.size();
+        return true;
+    }
+
+    void begin_member(std::string_view name) {
+        if (name == "alg") {
+            expect(claims_.alg);
+        } else if (name == "typ") {
+            expect(claims_.typ);
+        } else if (name == "sub") {
+            expect(claims_.sub);
+        } else if (name == "crit") {
+            claims_.has_crit = true;
+        } else if (name == "exp") {
+            expect(claims_.exp);
+        } else if (name == "nbf") {
+            expect(claims_.nbf);
+        }
+    }
+
+    template <size_t BytesMax>
+    void expect(Claims::Text<BytesMax>& text) {
+        text.present = true;
+        text_ = text.bytes.data();
+        text_room_ = BytesMax;
+        text_size_ = &text.size;
+        text_is_string_ = &text.is_string;
+    }
+    void expect(Claims::Number& member) {
+        member.present = true;
+        number_ = &member;
+    }
+
+    bool append_text(json::string_view part) {
+        if (depth_ != 1 || text_ == nullptr) return true;
+        text_overlong_ = text_overlong_ || part.size() > text_room_ - text_used_;
+        if (text_overlong_) return true;
+        std::memcpy(text_ + text_used_, part.data(), part.size());
+        text_used_ += part.size();
+        return true;
+    }
+
+    bool number(double value) {
+        if (depth_ == 1 && number_ != nullptr) number_->value = value;
+        return other();
+    }
+
+    bool other() {
+        end_value();
+        return true;
+    }
+
+    // What the value behind a name was, is known now: nothing later belongs to it.
+    void end_value() {
+        text_ = nullptr;
+        text_used_ = 0;
+        text_overlong_ = false;
+        number_ = nullptr;
+    }
+
+    Claims& claims_;
+    Names names_;
+
+    // The object that each level is, 0 for an array.
+    std::array<uint32_t, claims_depth_max> objects_{};
+    size_t depth_ = 0;
+    uint32_t objects_made_ = 0;
+
+    std::array<char, 256> name_;
+    size_t name_size_ = 0;
+
+    // Where the value being read goes; null if nobody asked for it.
+    char* text_ = nullptr;
+    size_t text_room_ = 0, text_used_ = 0;
+    bool text_overlong_ = false;
+    size_t* text_size_ = nullptr;
+    bool* text_is_string_ = nullptr;
+    Claims::Number* number_ = nullptr;
+};
+
+}  // namespace
+
+ClaimsFault read_claims(std::string_view text, Claims& claims) {
+    json::parse_options options;
+    options.max_depth = claims_depth_max;
+    json::basic_parser<Reader> parser(options, claims);
+    json::error_code error;
+    const size_t used = parser.write_some(false, text.data(), text.size(), error);
+    if (error == json::error::too_deep) return ClaimsFault::too_deep;
+    if (error || used != text.size()) return ClaimsFault::malformed;
+    return ClaimsFault::none;
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,229 @@
+#include "http/admin_sales.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/rfc3339.hpp"
+#include "http/etag.hpp"
+#include "http/json.hpp"
+#include "http/restock_body.hpp"
+#include "http/route.hpp"
+#include "http/sale_json.hpp"
+
+namespace doorbuster {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr size_t dead_letters_per_page = 100;
+
+Problem problem_of(const StoreError& error) {
+    switch (error.code) {
+        case StoreErrc::not_found:
+            return {Code::not_found, error.detail};
+        case StoreErrc::exists:
+            return {Code::exists, "a sale with this id is there already"};
+        case StoreErrc::conflict:
+            return {Code::version_changed, "the sale has changed: read it again"};
+        case StoreErrc::not_allowed:
+            return {Code::wrong_state, error.detail};
+        default:
+            break;
+    }
+    Problem problem = failed_store(error);
+    problem.detail = error.text();  // the operator is the one who can do something about it
+    return problem;
+}
+
+std::string headers_with(uint64_t version) {
+    return fmt::format("{}ETag: {}\r\n", no_store, version_etag(version));
+}
+
+// Nothing and a refusal for a body that is no JSON.
+std::optional<json::value> read_body(Replies& replies, Exchange& exchange) {
+    if (!is_json_type(exchange.request().content_type)) {
+        replies.refuse(exchange, Code::unsupported_media);
+        return std::nullopt;
+    }
+    auto value = parse_json(exchange.request().body);
+    if (!value) {
+        replies.refuse(exchange,
+                       Problem{.code = Code::malformed,
+                               .detail = "the body must be JSON in which no object names a key twice"});
+    }
+    return value;
+}
+
+}  // namespace
+
+const ListedSale* AdminSales::find(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = catalogue_->find(sale);
+    if (listed == nullptr) {
+        replies_.refuse(exchange,
+                        Problem{.code = Code::not_found, .detail = "there is no sale with this id"});
+    }
+    return listed;
+}
+
+bool AdminSales::read_version(Exchange& exchange, const ListedSale& listed, bool required,
+                              std::optional<uint64_t>& into) {
+    const std::string_view if_match = exchange.request().if_match;
+    if (if_match.empty()) {
+        if (!required) return true;
+        replies_.refuse(exchange,
+                        Problem{.code = Code::version_required,
+                                .detail = "send If-Match with the sale's ETag, as reading it shows"});
+        return false;
+    }
+    into = if_match == "*" ? listed.version : version_in(if_match);
+    if (into) return true;
+    replies_.refuse(exchange,
+                    Problem{.code = Code::version_changed,
+                            .detail = fmt::format("If-Match must be the sale's ETag, which is {} now",
+                                                  version_etag(listed.version))});
+    return false;
+}
+
+SaleDesk::Done AdminSales::answer_with_sale(Exchange& exchange, int status) {
+    return [this, &exchange, status](const StoreResult<SaleRecord>& result) {
+        if (!result) return replies_.later(exchange, problem_of(result.error()));
+        Answer answer{.status = status,
+                      .headers = headers_with(result->version),
+                      .body = json::serialize(admin_sale_json(*result))};
+        if (status == 201)
+            answer.headers += fmt::format("Location: /v1/sales/{}\r\n", result->sale.id.view());
+        replies_.later(exchange, std::move(answer));
+    };
+}
+
+void AdminSales::list(Exchange& exchange) {
+    json::array sales;
+    for (const auto& [id, listed] : catalogue_->sales()) sales.push_back(admin_sale_json(listed));
+    replies_.send(exchange, Answer{.body = json::serialize(json::object{{"sales", std::move(sales)}})});
+}
+
+void AdminSales::show(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr) return;
+    replies_.send(exchange, Answer{.headers = headers_with(listed->version),
+                                   .body = json::serialize(admin_sale_json(*listed))});
+}
+
+void AdminSales::status(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr) return;
+    const Owner::Figures owner = services_.owner.figures();
+    const json::object body{
+        {"sale", admin_sale_json(*listed)},
+        {"items", stock_json(*listed)},
+        {"ledger", json::object{{"acceptances_total", owner.acceptances}}},
+        {"orders", json::object{{"ordered_total", worker_.ordered()},
+                                {"cancelled_total", worker_.cancelled()},
+                                {"dead_letters_total", worker_.dead_letters()},
+                                {"position", worker_.position()}}},
+        {"queue", json::object{{"queued", owner.queued},
+                               {"predicted_wait_ms",
+                                std::chrono::duration_cast<milliseconds>(owner.predicted_wait).count()}}}};
+    replies_.send(exchange, Answer{.body = json::serialize(body)});
+}
+
+void AdminSales::create(Exchange& exchange) {
+    const auto body = read_body(replies_, exchange);
+    if (!body) return;
+    SaleReading reading = read_sale(*body);
+    if (!reading.faults.empty()) {
+        return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(reading.faults)});
+    }
+    const bool as_draft = reading.state == SaleState::draft;
+    const Instant now = services_.clock.now();
+    replies_.on_orders_thread(exchange, [this, &exchange, sale = std::move(reading.sale), as_draft, now] {
+        services_.desk.create(sale, as_draft, now, answer_with_sale(exchange, 201));
+    });
+}
+
+void AdminSales::change(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr) return;
+    std::optional<uint64_t> version;
+    if (!read_version(exchange, *listed, true, version)) return;
+    auto body = read_body(replies_, exchange);
+    if (!body) return;
+
+    const Instant now = services_.clock.now();
+    replies_.on_orders_thread(
+        exchange, [this, &exchange, id = listed->sale.id, version = *version, patch = std::move(*body), now] {
+            // Merged where the sale is kept, so that the version and what it is merged with agree.
+            const SaleRecord* record = services_.desk.find(id);
+            if (record == nullptr) return replies_.later(exchange, Problem{Code::not_found});
+            SaleReading reading = read_sale_patch(record->sale, patch);
+            if (reading.state == SaleState::draft && record->state != SaleState::draft) {
+                reading.faults.push_back({"/state", "a sale that was scheduled is no draft again"});
+            }
+            if (!reading.faults.empty()) {
+                return replies_.later(exchange,
+                                      Problem{.code = Code::invalid, .faults = std::move(reading.faults)});
+            }
+            const bool schedule = reading.state == SaleState::scheduled;
+            services_.desk.change(reading.sale, schedule, version, now, answer_with_sale(exchange, 200));
+        });
+}
+
+void AdminSales::act(Exchange& exchange, std::string_view sale, SaleVerb verb) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr) return;
+    std::optional<uint64_t> version;
+    if (!read_version(exchange, *listed, false, version)) return;
+
+    const Instant now = services_.clock.now();
+    replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, verb, version, now] {
+        services_.desk.act(id, verb, version, now, answer_with_sale(exchange, 200));
+    });
+}
+
+void AdminSales::restock(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr) return;
+    std::optional<uint64_t> version;
+    if (!read_version(exchange, *listed, true, version)) return;
+    const auto body = read_body(replies_, exchange);
+    if (!body) return;
+    RestockReading reading = read_restock(*body, *listed);
+    if (!reading.faults.empty()) {
+        return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(reading.faults)});
+    }
+
+    const Instant now = services_.clock.now();
+    replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, item = reading.item,
+                                         units = reading.units, version = *version, now] {
+        services_.desk.restock(id, item, units, version, now, answer_with_sale(exchange, 200));
+    });
+}
+
+void AdminSales::dead_letters(Exchange& exchange) {
+    uint64_t after = 0;
+    if (const auto text = query_field(exchange.request().query, "after")) {
+        const auto position = parse_number<uint64_t>(*text);
+        if (!position || *position > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+            return replies_.refuse(
+                exchange, {.code = Code::invalid, .faults = {{"", "the query's after must be a position"}}});
+        }
+        after = *position;
+    }
+    replies_.look_up(exchange, [after](Lookups::Readers& readers) -> Reply {
+        const auto letters = readers.orders->dead_letters(after, dead_letters_per_page);
+        if (!letters) return failed_store(letters.error());
+        json::array list;
+        for (const DeadLetter& letter : *letters) {
+            list.push_back(json::object{{"position", letter.position},
+                                        {"reason", as_utf8(letter.reason)},
+                                        {"record", as_utf8(letter.record)},
+                                        {"buried_at", format_rfc3339(letter.buried_at)}});
+        }
+        return Answer{.body = json::serialize(json::object{{"dead_letters", std::move(list)}})};
+    });
+}
+
+}  // namespace doorbuster

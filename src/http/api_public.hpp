@@ -1,0 +1,55 @@
+// PublicApi: the calls of the public listener. One per gate thread.
+//
+// Thread safety: its gate's thread; the probe may be read from any.
+#pragma once
+
+#include <memory>
+
+#include "http/gate.hpp"
+#include "http/orders.hpp"
+#include "http/purchases.hpp"
+#include "http/replies.hpp"
+#include "http/route.hpp"
+#include "http/sales.hpp"
+#include "http/services.hpp"
+#include "metrics/probe.hpp"
+
+namespace doorbuster {
+
+class PublicApi final : public Handler {
+public:
+    // Until the first catalogue arrives everything but the time is `rebuilding`.
+    PublicApi(Services& services, Gate& gate);
+
+    void set_catalogue(std::shared_ptr<const Catalogue>);
+
+    void handle(Exchange&) override;
+    void purchase_decided(Exchange&, const PurchaseReply&) override;
+
+    const Probe& probe() const { return probe_; }
+
+private:
+    void handle_v1(Exchange&, const PathParts&);
+    void handle_sale(Exchange&, const PathParts&);
+    void time(Exchange&);
+    void page(Exchange&);
+    void openapi(Exchange&);
+    void sign_in(Exchange&);
+
+    // Calls `read` for GET and HEAD, refuses other methods.
+    template <class Read>
+    void reading(Exchange&, Read read);
+    bool is_rebuilding();
+
+    Services& services_;
+    Probe probe_;
+    Replies replies_;
+    SalesEndpoints sales_;
+    PurchaseEndpoints purchases_;
+    OrderEndpoints orders_;
+    const std::string openapi_headers_, openapi_etag_;
+    bool has_catalogue_ = false;
+    bool was_ready_ = false;  // stays so: the books do not go away again
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,368 @@
+#include "http/connection.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/buffer.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "http/connections.hpp"
+#include "http/language.hpp"
+#include "http/response.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+// Beyond this the answers to pipelined requests leave before the next one is handled.
+constexpr size_t out_bytes_max = 64 * 1024;
+
+constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+
+}  // namespace
+
+Connection::Connection(Connections& home, boost::asio::ip::tcp::socket socket)
+    : home_(home),
+      socket_(std::move(socket)),
+      // The scan may find a head too large only after a byte too many; one page of room is ample.
+      capacity_(home.options().header_bytes_max + home.options().body_bytes_max + 4096),
+      buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {}
+
+void Connection::begin() {
+    receive();
+}
+
+void Connection::resume() {
+    resuming_ = false;
+    proceed();
+    settle();
+}
+
+void Connection::tick(Time now) {
+    if (closed_ || now < deadline_) return;
+    home_.count_deadline_closed();
+    switch (waiting_) {
+        case Waiting::head:
+        case Waiting::body:
+            reject(Code::timeout);
+            if (flush()) linger();
+            break;
+        case Waiting::write: {
+            // The kernel must not go on offering bytes to a client that never reads.
+            boost::system::error_code ignored;
+            socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+            close();
+            break;
+        }
+        case Waiting::idle:
+        case Waiting::answer:
+        case Waiting::linger:
+            close();
+    }
+    settle();
+}
+
+void Connection::begin_drain() {
+    if (closed_ || waiting_ != Waiting::idle) return;
+    char byte;
+    const bool has_sent = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    if (!has_sent) close();  // else its request is read next, answered, and then it closes
+    settle();
+}
+
+Language Connection::language() const {
+    return choose_language(head_.request.accept_language);
+}
+Gate& Connection::gate() {
+    return home_.gate();
+}
+
+void Connection::answer(const Response& response) {
+    CHECK(in_hand_);
+    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    append_answer(out_, response, framing(), home_.date());
+    answered();
+}
+
+void Connection::refuse(Code code) {
+    CHECK(in_hand_);
+    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    append_refusal(out_, code, framing(), home_.date());
+    answered();
+}
+
+void Connection::refuse(const Problem& problem) {
+    CHECK(in_hand_);
+    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    append_refusal(out_, problem, framing(), home_.date());
+    answered();
+}
+
+Framing Connection::framing() const {
+    return {.closes = closing_,
+            .says_keep_alive = head_.is_http10,
+            .is_head = head_.request.method == Method::head,
+            .language = language(),
+            .retry_after_s = home_.retry_after_s()};
+}
+
+void Connection::answered() {
+    in_hand_ = false;
+    begin_ = request_end_;
+    if (begin_ == end_) begin_ = end_ = 0;
+    scan_.reset();
+    chunks_.reset();
+    has_head_ = sent_continue_ = false;
+    // Not at once: the caller may be in the middle of something of its own.
+    if (!handling_ && !resuming_) {
+        resuming_ = true;
+        home_.resume_later(*this);
+    }
+}
+
+// Takes up requests and sends answers until the client, the handler or the kernel has to
+// move first. A loop: pipelined requests never nest.
+void Connection::proceed() {
+    if (closed_ || writing_) return;
+    bool stopped_for_room = true;
+    while (stopped_for_room) {
+        stopped_for_room = handle_requests();
+        if (!flush()) return;
+    }
+    if (in_hand_) {
+        wait_for(Waiting::answer);
+    } else if (closing_) {
+        linger();
+    } else {
+        receive();
+    }
+}
+
+// True if it stopped because the output is full.
+bool Connection::handle_requests() {
+    while (!in_hand_ && !closing_) {
+        if (out_.size() > out_bytes_max) return true;
+        if (!take_request()) return false;
+        in_hand_ = true;
+        wait_for(Waiting::answer);
+        home_.count_request();
+        handling_ = true;
+        home_.handler().handle(*this);
+        handling_ = false;
+    }
+    return false;
+}
+
+bool Connection::take_request() {
+    return (has_head_ || take_head()) && take_body();
+}
+
+bool Connection::take_head() {
+    if (begin_ == end_) return false;
+    const std::string_view bytes(buffer_.get() + begin_, end_ - begin_);
+    const GateOptions& options = home_.options();
+    switch (
+        scan_.scan(bytes, {.bytes_max = options.header_bytes_max, .fields_max = options.header_fields_max})) {
+        case HeadScan::Found::more_needed:
+            return false;
+        case HeadScan::Found::malformed:
+            reject(Code::malformed);
+            return false;
+        case HeadScan::Found::too_large:
+            reject(Code::headers_too_large);
+            return false;
+        case HeadScan::Found::complete:
+            break;
+    }
+    if (!parse_head(bytes.substr(0, scan_.size()), head_)) {
+        reject(Code::malformed);
+        return false;
+    }
+    has_head_ = true;
+    if (head_.content_length > options.body_bytes_max) {
+        reject(Code::body_too_large);
+        return false;
+    }
+    return true;
+}
+
+bool Connection::take_body() {
+    char* const body = buffer_.get() + begin_ + scan_.size();
+    if (head_.is_chunked) {
+        char* const raw = body + chunks_.body_size();
+        const size_t raw_size = static_cast<size_t>(buffer_.get() + end_ - raw);
+        const auto step = chunks_.decode(body, {raw, raw_size}, home_.options().body_bytes_max);
+        switch (step.status) {
+            case ChunkDecoder::Status::malformed:
+                reject(Code::malformed);
+                return false;
+            case ChunkDecoder::Status::too_large:
+                reject(Code::body_too_large);
+                return false;
+            case ChunkDecoder::Status::complete:
+                head_.request.body = {body, chunks_.body_size()};
+                request_end_ = static_cast<size_t>(raw + step.consumed - buffer_.get());
+                return true;
+            case ChunkDecoder::Status::more_needed:
+                // All raw bytes are used up: the next ones go right behind the body.
+                end_ = static_cast<size_t>(body - buffer_.get()) + chunks_.body_size();
+        }
+    } else {
+        request_end_ = begin_ + scan_.size() + static_cast<size_t>(head_.content_length);
+        if (request_end_ <= end_) {
+            head_.request.body = {body, static_cast<size_t>(head_.content_length)};
+            return true;
+        }
+    }
+    if (head_.expects_continue && !sent_continue_) {
+        sent_continue_ = true;
+        out_ += continue_line;
+    }
+    return false;
+}
+
+// What the client sent cannot be trusted to have an end, so nothing behind it is read as
+// a request: the answer, then the end of the connection.
+void Connection::reject(Code code) {
+    if (code != Code::timeout) home_.count_malformed();
+    if (!has_head_) head_ = {};
+    closing_ = true;
+    append_refusal(out_, code, framing(), home_.date());
+    begin_ = end_ = 0;
+}
+
+// Makes room behind a request that is still incomplete. Its head is read again, since
+// the views into it have moved.
+void Connection::move_to_front() {
+    if (begin_ == 0) return;
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    if (has_head_) CHECK(parse_head({buffer_.get(), scan_.size()}, head_));
+}
+
+void Connection::receive() {
+    if (begin_ == end_) {
+        wait_for(Waiting::idle);
+    } else {
+        wait_for(has_head_ ? Waiting::body : Waiting::head);
+    }
+    if (reading_) return;
+    move_to_front();
+    CHECK(end_ < capacity_);
+    reading_ = true;
+    socket_.async_read_some(
+        boost::asio::buffer(buffer_.get() + end_, capacity_ - end_),
+        [this](const boost::system::error_code& error, size_t bytes) { received(error, bytes); });
+}
+
+void Connection::received(const boost::system::error_code& error, size_t bytes) {
+    reading_ = false;
+    if (error) {
+        close();
+    } else if (closing_) {
+        // Read over; while the answer has not gone yet, that waits.
+        if (lingers()) linger();
+    } else {
+        end_ += bytes;
+        proceed();
+    }
+    settle();
+}
+
+// True when all has gone; else it goes on when there is room, or is closed.
+bool Connection::flush() {
+    if (closed_ || writing_) return false;
+    while (written_ < out_.size()) {
+        const ssize_t sent =
+            ::send(socket_.native_handle(), out_.data() + written_, out_.size() - written_, MSG_NOSIGNAL);
+        if (sent >= 0) {
+            written_ += static_cast<size_t>(sent);
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            wait_until_writable();
+            return false;
+        } else if (errno != EINTR) {
+            close();
+            return false;
+        }
+    }
+    written_ = 0;
+    out_.clear();
+    if (out_.capacity() > out_bytes_max) out_.shrink_to_fit();
+    return true;
+}
+
+void Connection::wait_until_writable() {
+    wait_for(Waiting::write);
+    writing_ = true;
+    socket_.async_wait(boost::asio::ip::tcp::socket::wait_write,
+                       [this](const boost::system::error_code& error) {
+                           writing_ = false;
+                           if (error) {
+                               close();
+                           } else {
+                               proceed();
+                           }
+                           settle();
+                       });
+}
+
+void Connection::wait_for(Waiting waiting) {
+    // A deadline counts from the first byte; later ones do not move it.
+    if (waiting == waiting_ && waiting != Waiting::idle) return;
+    waiting_ = waiting;
+    const GateOptions& options = home_.options();
+    switch (waiting) {
+        case Waiting::idle:
+            deadline_ = home_.deadline_in(options.idle_deadline);
+            return;
+        case Waiting::head:
+            deadline_ = home_.deadline_in(options.header_deadline);
+            return;
+        case Waiting::body:
+            deadline_ = home_.deadline_in(options.body_deadline);
+            return;
+        case Waiting::write:
+        case Waiting::linger:
+            deadline_ = home_.deadline_in(options.write_deadline);
+            return;
+        case Waiting::answer:
+            deadline_ = Time::max();
+            return;  // ours to give: a yes is not cut off
+    }
+}
+
+// The answer has been handed to the kernel. Closing now, with bytes of the client still
+// unread, would reset the connection and could take the answer away from it again.
+void Connection::linger() {
+    if (waiting_ != Waiting::linger) {
+        wait_for(Waiting::linger);
+        boost::system::error_code ignored;
+        socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+        home_.lingering(*this);
+    }
+    if (reading_) return;
+    reading_ = true;
+    socket_.async_read_some(
+        boost::asio::buffer(buffer_.get(), capacity_),
+        [this](const boost::system::error_code& error, size_t bytes) { received(error, bytes); });
+}
+
+void Connection::close() {
+    if (closed_) return;
+    closed_ = true;
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+}
+
+bool Connection::done() const {
+    return closed_ && !reading_ && !writing_ && !in_hand_ && !resuming_;
+}
+
+void Connection::settle() {
+    if (done()) home_.remove(*this);
+}
+
+}  // namespace doorbuster

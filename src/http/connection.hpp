@@ -1,0 +1,113 @@
+// Connection: one client's socket, the request in hand, and the answers on their way.
+//
+// Bytes are read into a buffer of fixed size and stay where they are while a request is
+// in hand, so the request's views need no copies. One request is in hand at a time;
+// nothing is read meanwhile, so a pipelining flood waits in the kernel. Answers gather
+// in the output and leave with one write when no further request can be taken up.
+//
+// Deadlines are coarse: the gate's tick looks at `deadline_`; no timer per request.
+//
+// Thread safety: none; it lives on its gate's thread.
+// Invariants:
+//   1. an exchange in hand is answered exactly once, and the connection outlives it
+//   2. it is destroyed only when done(): no operation of its socket is pending
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "http/chunked.hpp"
+#include "http/exchange.hpp"
+#include "http/parser.hpp"
+
+namespace doorbuster {
+
+class Connections;
+struct Framing;
+
+class Connection final : public Exchange {
+public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    Connection(Connections& home, boost::asio::ip::tcp::socket socket);
+
+    void begin();         // reads the first request
+    void resume();        // goes on after an answer that came late
+    void tick(Time now);  // closes if a deadline has passed
+    void begin_drain();   // closes if nothing is under way
+
+    bool lingers() const { return waiting_ == Waiting::linger; }
+
+    const Request& request() const override { return head_.request; }
+    Language language() const override;
+    Gate& gate() override;
+    void answer(const Response&) override;
+    void refuse(Code) override;
+    void refuse(const Problem&) override;
+
+    size_t index = 0;  // its place among its gate's connections; theirs to set
+
+private:
+    // Whom it waits for, and so which deadline holds.
+    enum class Waiting : uint8_t { idle, head, body, answer, write, linger };
+
+    // The client's bytes become requests.
+    void receive();
+    void received(const boost::system::error_code& error, size_t bytes);
+    bool take_request();
+    bool take_head();
+    bool take_body();
+    void move_to_front();
+    void reject(Code code);
+
+    // Answers become the client's bytes.
+    Framing framing() const;
+    void answered();
+    void proceed();
+    bool handle_requests();
+    bool flush();
+    void wait_until_writable();
+
+    void wait_for(Waiting waiting);
+    void linger();
+    void close();
+    void settle();  // the last act of every entry point: `this` may be gone after it
+    bool done() const;
+
+    Connections& home_;
+    boost::asio::ip::tcp::socket socket_;
+
+    // Input: [begin_, end_) holds what no answer has used up yet.
+    const size_t capacity_;
+    const std::unique_ptr<char[]> buffer_;
+    size_t begin_ = 0, end_ = 0;
+
+    // The request at begin_, as far as it is known.
+    HeadScan scan_;
+    Head head_;
+    ChunkDecoder chunks_;
+    size_t request_end_ = 0;
+    bool has_head_ = false;
+    bool sent_continue_ = false;
+
+    // Output: bytes before written_ have gone.
+    std::string out_;
+    size_t written_ = 0;
+
+    Waiting waiting_ = Waiting::idle;
+    Time deadline_ = Time::max();
+
+    bool in_hand_ = false;   // a request waits for its answer
+    bool handling_ = false;  // inside the handler: proceed() goes on afterwards
+    bool resuming_ = false;  // in the gate's list of connections to resume
+    bool closing_ = false;   // the last answer is in the output
+    bool reading_ = false;   // an asynchronous read is pending
+    bool writing_ = false;   // an asynchronous wait for room is pending
+    bool closed_ = false;
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,101 @@
+#include "http/connections.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "base/check.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+std::chrono::sys_seconds wall_clock() {
+    return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
+}  // namespace
+
+Connections::Connections(Gate& gate, boost::asio::io_context& context, const GateOptions& options,
+                         std::function<void()> on_room)
+    : gate_(gate),
+      context_(context),
+      options_(options),
+      on_room_(std::move(on_room)),
+      now_(std::chrono::steady_clock::now()) {
+    date_.set(wall_clock());
+    prepare_refusals();
+}
+
+void Connections::add(boost::asio::ip::tcp::socket socket) {
+    auto connection = std::make_unique<Connection>(*this, std::move(socket));
+    Connection& added = *connection;
+    added.index = open_.size();
+    open_.push_back(std::move(connection));
+    connections_.set(open_.size());
+    connections_total_.add();
+    added.begin();
+}
+
+void Connections::tick() {
+    now_ = std::chrono::steady_clock::now();
+    date_.set(wall_clock());
+    // Backwards: one that goes leaves its place to the last, which has been looked at.
+    for (size_t i = open_.size(); i-- > 0;) open_[i]->tick(now_);
+}
+
+void Connections::drain(std::function<void()> drained) {
+    CHECK(!is_draining_);
+    is_draining_ = true;
+    drained_ = std::move(drained);
+    for (size_t i = open_.size(); i-- > 0;) open_[i]->begin_drain();
+    announce_drained();
+}
+
+void Connections::resume_later(Connection& connection) {
+    if (!is_gathering_ && to_resume_.empty()) {
+        boost::asio::post(context_, [this] { resume_all(); });
+    }
+    to_resume_.push_back(&connection);
+}
+
+void Connections::resume_all() {
+    is_gathering_ = true;
+    while (!to_resume_.empty()) {
+        resuming_.swap(to_resume_);
+        for (Connection* connection : resuming_) connection->resume();
+        resuming_.clear();
+    }
+    is_gathering_ = false;
+}
+
+void Connections::lingering(Connection&) {
+    ++lingering_;
+    announce_drained();
+}
+
+void Connections::remove(Connection& connection) {
+    if (connection.lingers()) --lingering_;
+    const size_t index = connection.index;
+    CHECK(open_[index].get() == &connection);
+    std::swap(open_[index], open_.back());
+    open_[index]->index = index;
+    open_.pop_back();
+    connections_.set(open_.size());
+    announce_drained();
+    on_room_();
+}
+
+void Connections::announce_drained() {
+    if (!drained_ || open_.size() != lingering_) return;
+    boost::asio::post(context_, std::exchange(drained_, nullptr));
+}
+
+GateFigures Connections::figures() const {
+    return {.connections_open = connections_.read(),
+            .connections_total = connections_total_.read(),
+            .requests_total = requests_.read(),
+            .deadline_closed_total = deadline_closed_.read(),
+            .malformed_total = malformed_.read(),
+            .accept_pauses_total = accept_pauses_.read()};
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,107 @@
+// Connections: all that one gate thread has open, and what they share.
+//
+// Thread safety: none, but for figures().
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "http/connection.hpp"
+#include "http/gate.hpp"
+#include "http/response.hpp"
+
+namespace doorbuster {
+
+// Written by one thread, read by any.
+class Figure {
+public:
+    void add(uint64_t more = 1) { value_.store(read() + more, std::memory_order_relaxed); }
+    void set(uint64_t value) { value_.store(value, std::memory_order_relaxed); }
+    uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+private:
+    std::atomic<uint64_t> value_{0};
+};
+
+class Connections {
+public:
+    static constexpr std::chrono::milliseconds tick_every{250};
+
+    // `on_room` is called when a connection has gone.
+    Connections(Gate& gate, boost::asio::io_context& context, const GateOptions& options,
+                std::function<void()> on_room);
+
+    void set_handler(Handler& handler) { handler_ = &handler; }
+    void add(boost::asio::ip::tcp::socket socket);
+    void tick();  // every tick_every: deadlines and the Date
+
+    // No new requests: idle connections close, the others after their answer. `drained`
+    // is posted when only those remain that have got their answers.
+    void drain(std::function<void()> drained);
+    void clear() { open_.clear(); }
+
+    // Answers that are given inside `work` leave together after it.
+    template <class Work>
+    void gather(Work&& work);
+
+    bool has_room() const { return open_.size() < options_.connections_max; }
+    GateFigures figures() const;
+    void count_accept_pause() { accept_pauses_.add(); }
+
+    // For a connection.
+    Gate& gate() { return gate_; }
+    Handler& handler() { return *handler_; }
+    const GateOptions& options() const { return options_; }
+    const DateLine& date() const { return date_; }
+    bool is_draining() const { return is_draining_; }
+    uint32_t retry_after_s() const { return 1 + retry_turn_++ % retry_after_s_max; }
+    // No earlier than asked, at most two ticks later.
+    Connection::Time deadline_in(milliseconds wait) const { return now_ + wait + tick_every; }
+    void resume_later(Connection& connection);
+    void lingering(Connection& connection);
+    void remove(Connection& connection);
+    void count_request() { requests_.add(); }
+    void count_malformed() { malformed_.add(); }
+    void count_deadline_closed() { deadline_closed_.add(); }
+
+private:
+    void resume_all();
+    void announce_drained();
+
+    Gate& gate_;
+    boost::asio::io_context& context_;
+    const GateOptions options_;
+    const std::function<void()> on_room_;
+    Handler* handler_ = nullptr;
+
+    std::vector<std::unique_ptr<Connection>> open_;  // bound: connections_max
+    std::vector<Connection*> to_resume_;             // bound: as many
+    std::vector<Connection*> resuming_;
+    bool is_gathering_ = false;
+
+    size_t lingering_ = 0;
+    bool is_draining_ = false;
+    std::function<void()> drained_;
+
+    Connection::Time now_;
+    DateLine date_;
+    mutable uint32_t retry_turn_ = 0;  // clients that were refused together come back apart
+
+    Figure connections_, connections_total_, requests_, deadline_closed_, malformed_, accept_pauses_;
+};
+
+template <class Work>
+void Connections::gather(Work&& work) {
+    is_gathering_ = true;
+    work();
+    is_gathering_ = false;
+    resume_all();
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,152 @@
+#include "http/gate.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+#include "http/connections.hpp"
+#include "http/listener.hpp"
+
+namespace doorbuster {
+
+namespace asio = boost::asio;
+
+struct Gate::State {
+    State(Gate& gate, uint16_t own_index, const GateOptions& own_options)
+        : index(own_index),
+          cpu(own_options.cpu),
+          listener(context, own_options.listen),
+          connections(gate, context, own_options, [this] { listener.room_again(); }),
+          ticker(context) {}
+
+    void run();
+    void tick();
+    void take_replies();
+
+    const uint16_t index;
+    const int cpu;
+
+    // The gate thread's. The context goes last: what is open belongs to it.
+    asio::io_context context{1};
+    const asio::executor_work_guard<asio::io_context::executor_type> stays_up{context.get_executor()};
+    Listener listener;
+    Connections connections;
+    asio::steady_timer ticker;
+    Handler* handler = nullptr;
+    std::vector<PurchaseReply> taken;  // kept for its memory
+
+    // Guarded by the mutex.
+    std::mutex mutex;
+    std::vector<PurchaseReply> replies;  // bound: the exchanges in hand
+    bool taking_is_posted = false;
+
+    std::thread thread;
+};
+
+Gate::Gate(uint16_t index, const GateOptions& options)
+    : state_(std::make_unique<State>(*this, index, options)) {}
+
+Gate::~Gate() {
+    stop();
+}
+
+void Gate::set_handler(Handler& handler) {
+    CHECK(!state_->thread.joinable());
+    state_->handler = &handler;
+    state_->connections.set_handler(handler);
+}
+
+void Gate::start() {
+    CHECK(state_->handler != nullptr && !state_->thread.joinable());
+    state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+
+uint16_t Gate::index() const {
+    return state_->index;
+}
+uint16_t Gate::port() const {
+    return state_->listener.port();
+}
+GateFigures Gate::figures() const {
+    return state_->connections.figures();
+}
+
+void Gate::State::run() {
+    pthread_setname_np(pthread_self(), ("gate-" + std::to_string(index)).c_str());
+    if (cpu >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(static_cast<size_t>(cpu), &set);
+        if (const int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set); error != 0) {
+            log_warn("gate thread could not be pinned", {{"gate", index}, {"cpu", cpu}, {"errno", error}});
+        }
+    }
+    listener.start(connections);
+    tick();
+    context.run();
+}
+
+void Gate::State::tick() {
+    connections.tick();
+    ticker.expires_after(Connections::tick_every);
+    ticker.async_wait([this](const boost::system::error_code& error) {
+        if (!error) tick();
+    });
+}
+
+void Gate::post(std::function<void()> task) {
+    asio::post(state_->context,
+               [state = state_.get(), task = std::move(task)] { state->connections.gather(task); });
+}
+
+void Gate::deliver(std::span<const PurchaseReply> replies) {
+    {
+        std::lock_guard lock(state_->mutex);
+        state_->replies.insert(state_->replies.end(), replies.begin(), replies.end());
+        if (std::exchange(state_->taking_is_posted, true)) return;
+    }
+    asio::post(state_->context, [state = state_.get()] { state->take_replies(); });
+}
+
+void Gate::State::take_replies() {
+    {
+        std::lock_guard lock(mutex);
+        taken.swap(replies);
+        taking_is_posted = false;
+    }
+    connections.gather([this] {
+        for (const PurchaseReply& reply : taken) {
+            handler->purchase_decided(*static_cast<Exchange*>(reply.reply_to), reply);
+        }
+    });
+    taken.clear();
+}
+
+void Gate::drain(std::function<void()> drained) {
+    asio::post(state_->context, [state = state_.get(), drained = std::move(drained)]() mutable {
+        state->listener.stop();
+        state->connections.drain(std::move(drained));
+    });
+}
+
+void Gate::stop() {
+    CHECK(std::this_thread::get_id() != state_->thread.get_id());
+    state_->context.stop();
+    if (state_->thread.joinable()) state_->thread.join();
+    state_->connections.clear();
+    state_->listener.close();
+}
+
+}  // namespace doorbuster

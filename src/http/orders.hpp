@@ -1,0 +1,29 @@
+// OrderEndpoints: a buyer's own orders. Another's does not exist for them.
+//
+// Thread safety: its gate's thread.
+#pragma once
+
+#include <string_view>
+
+#include "http/replies.hpp"
+
+namespace doorbuster {
+
+class OrderEndpoints {
+public:
+    OrderEndpoints(Services& services, Replies& replies) : services_(services), replies_(replies) {}
+
+    void list(Exchange&);
+    void show(Exchange&, std::string_view order);
+
+    // Answered when the unit is back in the book: whoever heard it may buy again.
+    void cancel(Exchange&, std::string_view order);
+
+private:
+    void cancel_on_orders_thread(Exchange&, OrderId, const BuyerId&, Instant now);
+
+    Services& services_;
+    Replies& replies_;
+};
+
+}  // namespace doorbuster

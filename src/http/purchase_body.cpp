@@ -1,0 +1,204 @@
+#include "http/purchase_body.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json/basic_parser_impl.hpp>
+
+#include "http/json.hpp"
+
+namespace doorbuster {
+
+namespace json = boost::json;
+
+namespace {
+
+// Text that the parser hands over in parts, kept up to a bound.
+template <size_t BytesMax>
+class Collected {
+public:
+    void add(json::string_view part) {
+        const size_t room = BytesMax - used_;
+        const size_t taken = part.size() < room ? part.size() : room;
+        std::copy_n(part.data(), taken, bytes_.data() + used_);
+        used_ += taken;
+        overlong_ = overlong_ || taken < part.size();
+    }
+    void clear() {
+        used_ = 0;
+        overlong_ = false;
+    }
+    std::string_view view() const { return {bytes_.data(), used_}; }
+    bool overlong() const { return overlong_; }
+
+private:
+    std::array<char, BytesMax> bytes_;
+    size_t used_ = 0;
+    bool overlong_ = false;
+};
+
+enum class Field : uint8_t { item, quantity, token, other };
+constexpr std::array<std::string_view, 3> field_names = {"item", "quantity", "token"};
+
+struct Reader {
+    static constexpr size_t max_object_size = size_t(-1);
+    static constexpr size_t max_array_size = size_t(-1);
+    static constexpr size_t max_key_size = size_t(-1);
+    static constexpr size_t max_string_size = size_t(-1);
+    using Error = json::error_code;
+
+    PurchaseBody body;
+    size_t depth = 0;
+    Field field = Field::other;
+    std::array<bool, field_names.size()> seen{};
+    bool is_object = false;
+    Collected<64> key;  // a longer one is unknown anyway
+    Collected<ItemId::bytes_max> text;
+
+    void fault(std::string pointer, std::string detail) {
+        body.faults.push_back({std::move(pointer), std::move(detail)});
+    }
+
+    // A value has begun. What is inside an array or an object was judged with it.
+    bool is_field() const { return depth == 1 && is_object; }
+    void wrong_type() {
+        if (!is_field()) return;
+        switch (field) {
+            case Field::item:
+                return fault("/item", "must be the id of an item, as text");
+            case Field::quantity:
+                return wrong_quantity();
+            case Field::token:
+                body.has_token = true;
+                return;
+            case Field::other:
+                return;
+        }
+    }
+    void wrong_quantity() {
+        fault("/quantity", fmt::format("must be a whole number from 1 to {}", units_per_purchase_max));
+    }
+
+    bool on_document_begin(Error&) { return true; }
+    bool on_document_end(Error&) { return true; }
+    bool on_object_begin(Error&) {
+        wrong_type();
+        if (depth == 0) is_object = true;
+        ++depth;
+        return true;
+    }
+    bool on_object_end(size_t, Error&) {
+        --depth;
+        return true;
+    }
+    bool on_array_begin(Error&) {
+        wrong_type();
+        ++depth;
+        return true;
+    }
+    bool on_array_end(size_t, Error&) {
+        --depth;
+        return true;
+    }
+
+    bool on_key_part(json::string_view part, size_t, Error&) {
+        if (is_field()) key.add(part);
+        return true;
+    }
+    bool on_key(json::string_view part, size_t, Error& error) {
+        if (!is_field()) return true;
+        key.add(part);
+        field = Field::other;
+        for (size_t i = 0; i < field_names.size(); ++i) {
+            if (key.view() == field_names[i] && !key.overlong()) field = static_cast<Field>(i);
+        }
+        if (field == Field::other) {
+            // Cut at the bound, perhaps inside a character.
+            fault(pointer_step(as_utf8(key.view())), "is not a field of a purchase");
+        } else if (std::exchange(seen[static_cast<size_t>(field)], true)) {
+            error = json::error::syntax;
+            return false;
+        }
+        key.clear();
+        text.clear();
+        return true;
+    }
+
+    bool on_string_part(json::string_view part, size_t, Error&) {
+        text.add(part);
+        return true;
+    }
+    bool on_string(json::string_view part, size_t, Error&) {
+        text.add(part);
+        if (is_field() && field == Field::item) {
+            // Longer than an id can be: no item has it.
+            if (!text.overlong() && !text.view().empty()) body.item = ItemId(text.view());
+        } else {
+            wrong_type();
+        }
+        return true;
+    }
+
+    bool on_number_part(json::string_view, Error&) { return true; }
+    bool on_int64(int64_t number, json::string_view, Error&) {
+        if (!is_field() || field != Field::quantity) {
+            wrong_type();
+        } else if (number < 1 || number > units_per_purchase_max) {
+            wrong_quantity();
+        } else {
+            body.quantity = static_cast<uint32_t>(number);
+        }
+        return true;
+    }
+    bool on_uint64(uint64_t, json::string_view, Error&) {  // above 2^63
+        wrong_type();
+        return true;
+    }
+    bool on_double(double, json::string_view, Error&) {
+        wrong_type();
+        return true;
+    }
+    bool on_bool(bool, Error&) {
+        wrong_type();
+        return true;
+    }
+    bool on_null(Error&) {
+        wrong_type();
+        return true;
+    }
+    bool on_comment_part(json::string_view, Error&) { return true; }
+    bool on_comment(json::string_view, Error&) { return true; }
+};
+
+// NaN and Infinity are no JSON, but some languages write them as numbers. Whoever sent
+// one hears which field is wrong.
+bool begins_with_no_number(std::string_view rest) {
+    if (rest.substr(0, 1) == "-") rest.remove_prefix(1);
+    return rest.substr(0, 3) == "NaN" || rest.substr(0, 8) == "Infinity";
+}
+
+}  // namespace
+
+std::optional<PurchaseBody> read_purchase_body(std::string_view text) {
+    json::basic_parser<Reader> parser{json::parse_options{}};
+    json::error_code error;
+    const size_t used = parser.write_some(false, text.data(), text.size(), error);
+    Reader& reader = parser.handler();
+
+    if (error) {
+        // The parser stops at the letter, behind the sign if there is one.
+        if (!reader.is_field() || !begins_with_no_number(text.substr(used))) return std::nullopt;
+        reader.wrong_type();
+        return std::move(reader.body);
+    }
+    if (used != text.size()) return std::nullopt;
+
+    if (!reader.is_object) {
+        reader.fault("", "must be an object");
+    } else if (!reader.seen[static_cast<size_t>(Field::item)]) {
+        reader.fault("/item", "is required");
+    }
+    return std::move(reader.body);
+}
+
+}  // namespace doorbuster

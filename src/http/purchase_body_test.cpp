@@ -1,0 +1,102 @@
+#include "http/purchase_body.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace doorbuster {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+std::vector<std::string> pointers(const PurchaseBody& body) {
+    std::vector<std::string> found;
+    for (const Fault& fault : body.faults) found.push_back(fault.pointer);
+    return found;
+}
+
+TEST(PurchaseBody, AsksForOneUnitUnlessItSaysOtherwise) {
+    const auto body = read_purchase_body(R"({"item":"phone"})");
+    ASSERT_TRUE(body);
+    EXPECT_TRUE(body->faults.empty());
+    EXPECT_EQ(body->item.view(), "phone");
+    EXPECT_EQ(body->quantity, 1u);
+    EXPECT_FALSE(body->has_token);
+}
+
+TEST(PurchaseBody, ReadsEscapesAndSpaces) {
+    const auto body = read_purchase_body("\n { \"quantity\" : 1000 , \"item\" : \"ph\\u006fne\" } ");
+    ASSERT_TRUE(body);
+    EXPECT_TRUE(body->faults.empty());
+    EXPECT_EQ(body->item.view(), "phone");
+    EXPECT_EQ(body->quantity, 1000u);
+}
+
+TEST(PurchaseBody, NoticesATokenOfAnyType) {
+    EXPECT_TRUE(read_purchase_body(R"({"item":"phone","token":"x"})")->has_token);
+    EXPECT_TRUE(read_purchase_body(R"({"item":"phone","token":null})")->has_token);
+    EXPECT_TRUE(read_purchase_body(R"({"item":"phone","token":{}})")->has_token);
+}
+
+TEST(PurchaseBody, AnItemThatNoSaleCanHaveIsNotCutToOneThatItHas) {
+    const auto body = read_purchase_body(R"({"item":")" + std::string(65, 'a') + R"("})");
+    ASSERT_TRUE(body);
+    EXPECT_TRUE(body->item.empty());
+}
+
+class WrongQuantity : public testing::TestWithParam<const char*> {};
+TEST_P(WrongQuantity, IsAFaultOfTheField) {
+    const auto body = read_purchase_body(R"({"item":"phone","quantity":)" + std::string(GetParam()) + "}");
+    ASSERT_TRUE(body) << GetParam();
+    EXPECT_THAT(pointers(*body), ElementsAre("/quantity"));
+}
+INSTANTIATE_TEST_SUITE_P(All, WrongQuantity,
+                         testing::Values("0", "-1", "-1000", "1001", "9223372036854775807",
+                                         "9223372036854775808", "18446744073709551616", "1.5", "1.0", "1e3",
+                                         "1e400", "\"1\"", "true", "null", "[]", "[1]", "{}",
+                                         "{\"quantity\":1}", "NaN", "Infinity", "-Infinity", "-NaN"));
+
+class Malformed : public testing::TestWithParam<const char*> {};
+TEST_P(Malformed, IsNoPurchaseAtAll) {
+    EXPECT_FALSE(read_purchase_body(GetParam())) << GetParam();
+}
+INSTANTIATE_TEST_SUITE_P(All, Malformed,
+                         testing::Values("", " ", "{", "x", "{\"item\":}", "{\"item\":\"phone\",}", "{} {}",
+                                         "{item:\"phone\"}", "{\"item\":'phone'}", "NaN",
+                                         "{\"item\":\"\xff\"}", "{\"item\":\"phone\",\"quantity\":01}",
+                                         "// x\n{}", "{\"item\":\"a\",\"item\":\"a\"}",
+                                         "{\"quantity\":1,\"item\":\"a\",\"quantity\":2}"));
+
+TEST(PurchaseBody, DepthIsBounded) {
+    for (const char* bracket : {"[", "{\"item\":"}) {
+        std::string bomb;
+        for (int i = 0; i < 1000; ++i) bomb += bracket;
+        EXPECT_FALSE(read_purchase_body(bomb));
+    }
+}
+
+TEST(PurchaseBody, EveryUnknownFieldIsNamed) {
+    const auto body = read_purchase_body(R"({"item":"phone","price_minor":1,"a/b~":{"item":"x","token":1}})");
+    ASSERT_TRUE(body);
+    EXPECT_THAT(pointers(*body), UnorderedElementsAre("/price_minor", "/a~1b~0"));
+    EXPECT_FALSE(body->has_token);
+    EXPECT_EQ(body->item.view(), "phone");
+}
+
+TEST(PurchaseBody, AVeryLongFieldNameIsUnknownAndCut) {
+    const auto body = read_purchase_body(R"({"item":"phone",")" + std::string(5000, 'k') + R"(":1})");
+    ASSERT_TRUE(body);
+    EXPECT_THAT(pointers(*body), ElementsAre("/" + std::string(64, 'k')));
+}
+
+TEST(PurchaseBody, TheItemIsRequiredAndText) {
+    EXPECT_THAT(pointers(*read_purchase_body("{}")), ElementsAre("/item"));
+    EXPECT_THAT(pointers(*read_purchase_body(R"({"item":7})")), ElementsAre("/item"));
+    EXPECT_THAT(pointers(*read_purchase_body(R"({"item":["phone"]})")), ElementsAre("/item"));
+    EXPECT_THAT(pointers(*read_purchase_body(R"([{"item":"phone"}])")), ElementsAre(""));
+    EXPECT_THAT(pointers(*read_purchase_body("\"phone\"")), ElementsAre(""));
+}
+
+}  // namespace
+}  // namespace doorbuster

@@ -1,0 +1,237 @@
+#include "http/purchases.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+#include <cstring>
+
+#include "base/crypto.hpp"
+#include "base/rfc3339.hpp"
+#include "funnel/admission.hpp"
+#include "http/json.hpp"
+#include "http/order_json.hpp"
+#include "http/purchase_body.hpp"
+#include "http/route.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+PurchaseOutcome outcome_of(const PurchaseReply& reply) {
+    if (reply.verdict == Verdict::unknown) return PurchaseOutcome::unknown;
+    switch (reply.answer.outcome) {
+        case ReserveOutcome::accepted:
+            return PurchaseOutcome::accepted;
+        case ReserveOutcome::repeated:
+            return PurchaseOutcome::repeated;
+        case ReserveOutcome::sold_out:
+            return PurchaseOutcome::sold_out;
+        case ReserveOutcome::limit_reached:
+            return PurchaseOutcome::limit_reached;
+        case ReserveOutcome::not_open:
+            return PurchaseOutcome::not_open;
+        case ReserveOutcome::ended:
+            return PurchaseOutcome::ended;
+        case ReserveOutcome::paused:
+            return PurchaseOutcome::paused;
+        case ReserveOutcome::key_mismatch:
+            return PurchaseOutcome::key_mismatch;
+    }
+    CHECK(false);
+    return PurchaseOutcome::unknown;
+}
+
+Problem invalid(std::string pointer, std::string detail) {
+    return {.code = Code::invalid, .faults = {{std::move(pointer), std::move(detail)}}};
+}
+
+std::string name_of(const PurchaseId& purchase) {
+    return purchase == PurchaseId{} ? std::string{} : purchase.hex();
+}
+
+}  // namespace
+
+bool is_idempotency_key(std::string_view key) {
+    if (key.empty() || key.size() > 255) return false;
+    for (const char c : key) {
+        if (c < 0x21 || c > 0x7e) return false;
+    }
+    return true;
+}
+
+PurchaseId PurchaseEndpoints::FreshIds::next() {
+    PurchaseId id;
+    if (used_ == bytes_.size()) {
+        fill_random(bytes_);
+        used_ = 0;
+    }
+    std::memcpy(id.bytes.data(), bytes_.data() + used_, id.bytes.size());
+    used_ += id.bytes.size();
+    return id;
+}
+
+void PurchaseEndpoints::refuse(Exchange& exchange, Stage stage, Code code) {
+    probe_.refused(stage);
+    replies_.refuse(exchange, code);
+}
+
+void PurchaseEndpoints::refuse(Exchange& exchange, Stage stage, const Problem& problem) {
+    probe_.refused(stage);
+    replies_.refuse(exchange, problem);
+}
+
+void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
+    const Request& request = exchange.request();
+    const Instant now = services_.clock.now();
+
+    const auto buyer = buyer_of(replies_, exchange, services_, now);
+    if (!buyer) return probe_.refused(Stage::identity);
+
+    const ListedSale* listed = sales_.find(sale);
+    if (listed == nullptr) return refuse(exchange, Stage::sale, Code::not_found);
+
+    if (!is_json_type(request.content_type)) return refuse(exchange, Stage::body, Code::unsupported_media);
+    auto body = read_purchase_body(request.body);
+    if (!body) return refuse(exchange, Stage::body, Code::malformed);
+    if (body->has_token) body->faults.push_back({"/token", "this sale asks for no token"});
+    if (!body->faults.empty()) {
+        return refuse(exchange, Stage::body,
+                      Problem{.code = Code::invalid, .faults = std::move(body->faults)});
+    }
+    const ListedItem* item = listed->find(body->item.view());
+    if (item == nullptr)
+        return refuse(exchange, Stage::sale, invalid("/item", "is not an item of this sale"));
+    if (body->quantity > item->item.units_per_buyer_max) {
+        return refuse(exchange, Stage::body,
+                      invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
+                                                       item->item.units_per_buyer_max)));
+    }
+    const bool has_key = request.idempotency_key.data() != nullptr;
+    if (has_key && !is_idempotency_key(request.idempotency_key)) {
+        return refuse(exchange, Stage::body,
+                      invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters"));
+    }
+
+    const PurchaseId id =
+        has_key ? purchase_id_of(listed->sale.id, item->item.id, *buyer, request.idempotency_key)
+                : fresh_ids_.next();
+    switch (admit(*listed, *item, id, *buyer, now)) {
+        case Admission::pass:
+            break;
+        case Admission::not_open:
+            return refuse(exchange, Stage::window, Code::not_open);
+        case Admission::ended:
+            return refuse(exchange, Stage::window, Code::ended);
+        case Admission::paused:
+            return refuse(exchange, Stage::window, Code::paused);
+        case Admission::sold_out:
+            return refuse(exchange, Stage::sold_out, Code::sold_out);
+    }
+
+    switch (services_.owner.submit({.slot = item->slot,
+                                    .purchase = id,
+                                    .buyer = *buyer,
+                                    .units = body->quantity,
+                                    .sink = gate_.index(),
+                                    .reply_to = &exchange})) {
+        case Submitted::queued:
+            return;
+        case Submitted::overloaded:
+            return refuse(exchange, Stage::queue, Code::overloaded);
+        case Submitted::rebuilding:
+            return refuse(exchange, Stage::rebuilding, Code::rebuilding);
+    }
+}
+
+void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) {
+    const Book::ReserveAnswer& answer = reply.answer;
+    const PurchaseOutcome outcome = outcome_of(reply);
+    probe_.decided(outcome);
+
+    switch (outcome) {
+        case PurchaseOutcome::accepted:
+        case PurchaseOutcome::repeated:
+            return answer_accepted(exchange, answer);
+        case PurchaseOutcome::sold_out:
+            return refuse(exchange, Stage::book, Code::sold_out);
+        case PurchaseOutcome::not_open:
+            return refuse(exchange, Stage::book, Code::not_open);
+        case PurchaseOutcome::ended:
+            return refuse(exchange, Stage::book, Code::ended);
+        case PurchaseOutcome::paused:
+            return refuse(exchange, Stage::book, Code::paused);
+        case PurchaseOutcome::limit_reached:
+            return refuse(exchange, Stage::book,
+                          Problem{.code = Code::limit_reached, .purchase = name_of(answer.purchase)});
+        case PurchaseOutcome::key_mismatch:
+            return refuse(exchange, Stage::book,
+                          invalid("/quantity", "this Idempotency-Key was used with another quantity"));
+        case PurchaseOutcome::unknown:
+            return refuse(
+                exchange, Stage::book,
+                Problem{.code = Code::unknown,
+                        .detail = "it may have been accepted: ask again with the same Idempotency-Key, "
+                                  "or look the purchase up",
+                        .purchase = name_of(asked_for(exchange, answer))});
+    }
+}
+
+// The id of the purchase that this exchange asked for. A refusal does not carry it, but
+// the key that names it is still in the request.
+PurchaseId PurchaseEndpoints::asked_for(Exchange& exchange, const Book::ReserveAnswer& answer) const {
+    const bool is_own =
+        answer.outcome == ReserveOutcome::accepted || answer.outcome == ReserveOutcome::repeated;
+    if (is_own && answer.purchase != PurchaseId{}) return answer.purchase;
+
+    const Request& request = exchange.request();
+    if (request.idempotency_key.empty()) return {};
+    const auto buyer = services_.identity.verify(request.authorization, services_.clock.now());
+    const auto sale = SaleId::from(PathParts(request.path)[2]);
+    const auto body = read_purchase_body(request.body);
+    if (!buyer || !sale || !body) return {};
+    return purchase_id_of(*sale, body->item, *buyer, request.idempotency_key);
+}
+
+void PurchaseEndpoints::answer_accepted(Exchange& exchange, const Book::ReserveAnswer& answer) {
+    // The request is still there, and it was good when it was submitted.
+    const Request& request = exchange.request();
+    const std::string_view sale = PathParts(request.path)[2];
+    const auto body = read_purchase_body(request.body);
+    CHECK(body && body->faults.empty());
+
+    const std::string id = answer.purchase.hex();
+    const bool has_ended = answer.state == HoldState::finished;
+
+    // Bound: the ids' own bounds, four numbers, and the names: below 450 bytes.
+    std::array<char, 640> text;
+    const auto written = fmt::format_to_n(
+        text.data(), text.size(),
+        R"({{"id":"{}","status":"{}","sale":"{}","item":"{}","quantity":{},"sequence":{},"accepted_at":"{}","accepted_at_ms":{}}})",
+        id, has_ended ? "cancelled" : "accepted", sale, body->item.view(), body->quantity, answer.sequence,
+        format_rfc3339(answer.accepted_at), to_ms(answer.accepted_at));
+    CHECK(written.size <= text.size());
+
+    std::array<char, 128> headers;
+    const auto head =
+        fmt::format_to_n(headers.data(), headers.size(), "{}Location: /v1/purchases/{}\r\n", no_store, id);
+    CHECK(head.size <= headers.size());
+    replies_.send(
+        exchange,
+        Response{.status = 202, .headers = {headers.data(), head.size}, .body = {text.data(), written.size}});
+}
+
+void PurchaseEndpoints::show(Exchange& exchange, std::string_view purchase) {
+    const auto buyer = buyer_of(replies_, exchange, services_, services_.clock.now());
+    if (!buyer) return;
+    const auto id = PurchaseId::from_hex(purchase);
+    if (!id) return replies_.refuse(exchange, Code::not_found);
+
+    replies_.look_up(exchange, [id = *id, buyer = *buyer](Lookups::Readers& readers) -> Reply {
+        const auto found = find_purchase(readers, id, buyer);
+        if (!found) return failed_store(found.error());
+        if (!*found) return Problem{Code::not_found};
+        return Answer{.body = boost::json::serialize(purchase_json(**found))};
+    });
+}
+
+}  // namespace doorbuster

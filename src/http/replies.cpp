@@ -1,0 +1,70 @@
+#include "http/replies.hpp"
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "http/gate.hpp"
+
+namespace doorbuster {
+
+void Replies::send(Exchange& exchange, const Response& response) {
+    probe_.answered(response.status);
+    exchange.answer(response);
+}
+
+void Replies::send(Exchange& exchange, const Reply& reply) {
+    if (const auto* problem = std::get_if<Problem>(&reply)) return refuse(exchange, *problem);
+    const auto& answer = std::get<Answer>(reply);
+    send(exchange, Response{.status = answer.status, .headers = answer.headers, .body = answer.body});
+}
+
+void Replies::refuse(Exchange& exchange, Code code) {
+    probe_.answered(status_of(code));
+    exchange.refuse(code);
+}
+
+void Replies::refuse(Exchange& exchange, const Problem& problem) {
+    probe_.answered(status_of(problem.code));
+    exchange.refuse(problem);
+}
+
+void Replies::refuse_method(Exchange& exchange, std::string_view allow) {
+    const std::string body = problem_body({Code::method_not_allowed}, exchange.language());
+    const std::string headers = fmt::format("Allow: {}\r\n", allow);
+    send(exchange, Response{.status = status_of(Code::method_not_allowed),
+                            .content_type = "application/problem+json",
+                            .headers = headers,
+                            .body = body});
+}
+
+void Replies::later(Exchange& exchange, Reply reply) {
+    exchange.gate().post([this, &exchange, reply = std::move(reply)] { send(exchange, reply); });
+}
+
+void Replies::look_up(Exchange& exchange, std::function<Reply(Lookups::Readers&)> read) {
+    const bool taken =
+        services_.lookups.run([this, &exchange, read = std::move(read)](Lookups::Readers& readers) {
+            later(exchange, read(readers));
+        });
+    if (!taken) refuse(exchange, Code::overloaded);
+}
+
+void Replies::on_orders_thread(Exchange& exchange, std::function<void()> task) {
+    if (!services_.orders_thread.post(std::move(task))) refuse(exchange, Code::overloaded);
+}
+
+std::optional<BuyerId> buyer_of(Replies& replies, Exchange& exchange, const Services& services, Instant now) {
+    const auto buyer = services.identity.verify(exchange.request().authorization, now);
+    if (buyer) return *buyer;
+    // An oversized token is refused before any crypto: that is no statement about identity.
+    replies.refuse(exchange,
+                   buyer.error() == IdentityFault::oversized ? Code::malformed : Code::unauthenticated);
+    return std::nullopt;
+}
+
+Problem failed_store(const StoreError& error) {
+    log_error("a request failed at the store", {{"error", error.text()}});
+    return {error.outcome_unknown ? Code::unknown : Code::internal};
+}
+
+}  // namespace doorbuster

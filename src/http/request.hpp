@@ -1,0 +1,27 @@
+// Request: one parsed HTTP request. All views point into the connection's buffer and
+// are valid until the request is answered.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace doorbuster {
+
+enum class Method : uint8_t { get, head, post, patch, other };
+
+// Languages of titles and pages, by Accept-Language.
+enum class Language : uint8_t { en, zh_hans, zh_hant };
+constexpr size_t languages = 3;
+
+struct Request {
+    Method method = Method::other;
+    std::string_view path;   // as sent, without the query; begins with '/'
+    std::string_view query;  // behind the '?', may be empty
+    std::string_view body;
+
+    std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept_language,
+        origin;
+    bool keep_alive = true;
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,170 @@
+#include "http/response.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "http/language.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+std::string_view status_line(int status) {
+    switch (status) {
+        case 200:
+            return "HTTP/1.1 200 OK\r\n";
+        case 201:
+            return "HTTP/1.1 201 Created\r\n";
+        case 202:
+            return "HTTP/1.1 202 Accepted\r\n";
+        case 204:
+            return "HTTP/1.1 204 No Content\r\n";
+        case 304:
+            return "HTTP/1.1 304 Not Modified\r\n";
+        case 400:
+            return "HTTP/1.1 400 Bad Request\r\n";
+        case 401:
+            return "HTTP/1.1 401 Unauthorized\r\n";
+        case 403:
+            return "HTTP/1.1 403 Forbidden\r\n";
+        case 404:
+            return "HTTP/1.1 404 Not Found\r\n";
+        case 405:
+            return "HTTP/1.1 405 Method Not Allowed\r\n";
+        case 408:
+            return "HTTP/1.1 408 Request Timeout\r\n";
+        case 409:
+            return "HTTP/1.1 409 Conflict\r\n";
+        case 412:
+            return "HTTP/1.1 412 Precondition Failed\r\n";
+        case 413:
+            return "HTTP/1.1 413 Content Too Large\r\n";
+        case 415:
+            return "HTTP/1.1 415 Unsupported Media Type\r\n";
+        case 422:
+            return "HTTP/1.1 422 Unprocessable Content\r\n";
+        case 428:
+            return "HTTP/1.1 428 Precondition Required\r\n";
+        case 429:
+            return "HTTP/1.1 429 Too Many Requests\r\n";
+        case 431:
+            return "HTTP/1.1 431 Request Header Fields Too Large\r\n";
+        case 500:
+            return "HTTP/1.1 500 Internal Server Error\r\n";
+        case 503:
+            return "HTTP/1.1 503 Service Unavailable\r\n";
+        default:
+            break;
+    }
+    CHECK(!"a status without a reason phrase: add its line above");
+    return {};
+}
+
+constexpr std::array<std::string_view, retry_after_s_max> retry_after_lines{
+    "Retry-After: 1\r\n", "Retry-After: 2\r\n", "Retry-After: 3\r\n"};
+
+void append_number(std::string& out, size_t number) {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    out.append(digits, static_cast<size_t>(end - digits));
+}
+
+void append_rest(std::string& out, std::string_view body, const Framing& framing, const DateLine& date) {
+    out += date.view();
+    if (framing.closes) {
+        out += "Connection: close\r\n";
+    } else if (framing.says_keep_alive) {
+        out += "Connection: keep-alive\r\n";
+    }
+    out += "\r\n";
+    if (!framing.is_head) out += body;
+}
+
+// Status line and the fields that depend on code, language and length alone.
+void append_problem_head(std::string& out, Code code, Language language, size_t body_size) {
+    out += status_line(status_of(code));
+    out += "Content-Type: application/problem+json\r\nContent-Language: ";
+    out += tag_of(language);
+    out += "\r\nCache-Control: no-store\r\nContent-Length: ";
+    append_number(out, body_size);
+    out += "\r\n";
+    if (code == Code::unauthenticated) out += "WWW-Authenticate: Bearer\r\n";
+}
+
+struct Refusal {
+    std::string head, body;
+};
+
+using Refusals = std::array<std::array<Refusal, languages>, codes>;
+
+const Refusals& refusals() {
+    static const Refusals prepared = [] {
+        Refusals table;
+        for (size_t code = 0; code < codes; ++code) {
+            for (size_t language = 0; language < languages; ++language) {
+                Refusal& refusal = table[code][language];
+                refusal.body =
+                    problem_body({.code = static_cast<Code>(code)}, static_cast<Language>(language));
+                append_problem_head(refusal.head, static_cast<Code>(code), static_cast<Language>(language),
+                                    refusal.body.size());
+            }
+        }
+        return table;
+    }();
+    return prepared;
+}
+
+void append_retry_after(std::string& out, Code code, const Framing& framing) {
+    if (carries_retry_after(code)) out += retry_after_lines[framing.retry_after_s - 1];
+}
+
+}  // namespace
+
+void DateLine::set(std::chrono::sys_seconds now) {
+    if (now == at_) return;
+    at_ = now;
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    // The C locale's names, which are HTTP's: the product never sets another.
+    char bytes[64];
+    const size_t size = std::strftime(bytes, sizeof bytes, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
+    CHECK(size == view().size());
+    std::memcpy(bytes_, bytes, size);
+}
+
+void append_answer(std::string& out, const Response& response, const Framing& framing, const DateLine& date) {
+    const bool has_body = response.status != 204 && response.status != 304;
+    out += status_line(response.status);
+    if (has_body) {
+        out += "Content-Type: ";
+        out += response.content_type;
+        out += "\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ";
+        append_number(out, response.body.size());
+        out += "\r\n";
+    }
+    out += response.headers;
+    append_rest(out, has_body ? response.body : std::string_view{}, framing, date);
+}
+
+void append_refusal(std::string& out, Code code, const Framing& framing, const DateLine& date) {
+    const Refusal& refusal = refusals()[static_cast<size_t>(code)][static_cast<size_t>(framing.language)];
+    out += refusal.head;
+    append_retry_after(out, code, framing);
+    append_rest(out, refusal.body, framing, date);
+}
+
+void append_refusal(std::string& out, const Problem& problem, const Framing& framing, const DateLine& date) {
+    const std::string body = problem_body(problem, framing.language);
+    append_problem_head(out, problem.code, framing.language, body.size());
+    append_retry_after(out, problem.code, framing);
+    append_rest(out, body, framing, date);
+}
+
+void prepare_refusals() {
+    refusals();
+}
+
+}  // namespace doorbuster

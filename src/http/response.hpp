@@ -1,0 +1,44 @@
+// Writing answers into a connection's output.
+//
+// A refusal is a copy of bytes that were formatted once, at start: no allocation beyond
+// the output's own growth, no JSON.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/exchange.hpp"
+
+namespace doorbuster {
+
+// The Date line, made anew once a second rather than once a request.
+class DateLine {
+public:
+    void set(std::chrono::sys_seconds now);
+    std::string_view view() const { return {bytes_, sizeof bytes_ - 1}; }
+
+private:
+    std::chrono::sys_seconds at_{};
+    char bytes_[38] = "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n";
+};
+
+// What the connection knows about the answer's surroundings.
+struct Framing {
+    bool closes = false;
+    bool says_keep_alive = false;  // HTTP/1.0 clients want to be told
+    bool is_head = false;          // like GET, without the body
+    Language language = Language::en;
+    uint32_t retry_after_s = 1;  // 1 to retry_after_s_max, for refusals that carry one
+};
+constexpr uint32_t retry_after_s_max = 3;
+
+void append_answer(std::string& out, const Response&, const Framing&, const DateLine&);
+void append_refusal(std::string& out, Code, const Framing&, const DateLine&);
+void append_refusal(std::string& out, const Problem&, const Framing&, const DateLine&);
+
+// Formats the refusals now, so that the first buyer does not wait for it.
+void prepare_refusals();
+
+}  // namespace doorbuster

@@ -1,0 +1,113 @@
+#include "http/sale_json.hpp"
+
+#include "base/rfc3339.hpp"
+#include "http/json.hpp"
+
+namespace doorbuster {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string_view name_of(StockPolicy policy) {
+    switch (policy) {
+        case StockPolicy::reserve:
+            return "reserve";
+    }
+    CHECK(false);
+    return {};
+}
+
+std::string_view name_of(HumanCheck check) {
+    switch (check) {
+        case HumanCheck::none:
+            return "none";
+    }
+    CHECK(false);
+    return {};
+}
+
+json::object item_json(const Item& item) {
+    return {{"id", item.id.view()},
+            {"name", item.name},
+            {"price_minor", item.price_minor},
+            {"original_price_minor", item.original_price_minor},
+            {"currency", item.currency},
+            {"units_total", item.units_total},
+            {"units_per_buyer_max", item.units_per_buyer_max}};
+}
+
+json::array items_json(const Sale& sale) {
+    json::array items;
+    for (const Item& item : sale.items) items.push_back(item_json(item));
+    return items;
+}
+
+void put_policies(json::object& into, const Sale& sale) {
+    into["warm_before_s"] = sale.warm_before.count();
+    into["stock_policy"] = name_of(sale.stock_policy);
+    into["payment_window_s"] = sale.payment_window.count();
+    into["human_check"] = name_of(sale.human_check);
+}
+
+json::object with_version(json::object sale, uint64_t version) {
+    sale["version"] = version;
+    return sale;
+}
+
+}  // namespace
+
+json::object sale_terms_json(const Sale& sale) {
+    json::object into{{"id", sale.id.view()},
+                      {"title", sale.title},
+                      {"opens_at", format_rfc3339(sale.opens_at)},
+                      {"closes_at", format_rfc3339(sale.closes_at)}};
+    put_policies(into, sale);
+    into["items"] = items_json(sale);
+    return into;
+}
+
+json::object sale_json(const Sale& sale, SaleState state) {
+    json::object into{{"id", sale.id.view()}, {"title", sale.title}, {"state", doorbuster::name_of(state)}};
+    put_instant(into, "opens_at", sale.opens_at);
+    put_instant(into, "closes_at", sale.closes_at);
+    put_policies(into, sale);
+    into["items"] = items_json(sale);
+    return into;
+}
+
+json::object sale_json(const ListedSale& listed, SaleState shown) {
+    json::object into = sale_json(listed.sale, shown);
+    json::array items;
+    for (const ListedItem& item : listed.items) items.push_back(item_json(item.item));
+    into["items"] = std::move(items);
+    return into;
+}
+
+json::object admin_sale_json(const ListedSale& listed) {
+    return with_version(sale_json(listed, listed.state_now()), listed.version);
+}
+
+json::object admin_sale_json(const SaleRecord& record) {
+    Sale sale = record.sale;
+    // Restocks count in the stock row alone.
+    for (size_t i = 0; i < sale.items.size() && i < record.stock.size(); ++i) {
+        sale.items[i].units_total = record.stock[i].units_total;
+    }
+    return with_version(sale_json(sale, record.state), record.version);
+}
+
+json::array stock_json(const ListedSale& listed) {
+    json::array items;
+    for (const ListedItem& item : listed.items) {
+        const Stock stock = item.board->stock();
+        items.push_back(json::object{{"id", item.item.id.view()},
+                                     {"units_total", stock.units_total},
+                                     {"units_available", stock.units_available},
+                                     {"units_held", stock.units_held},
+                                     {"units_sold", stock.units_sold}});
+    }
+    return items;
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,159 @@
+#include "metrics/page.hpp"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <sstream>
+#include <string_view>
+
+namespace doorbuster {
+
+namespace {
+
+constexpr std::array<std::string_view, stages> stage_names = {"rebuilding", "identity", "sale",  "body",
+                                                              "window",     "sold_out", "queue", "book"};
+constexpr std::array<std::string_view, purchase_outcomes> outcome_names = {
+    "accepted", "repeated", "sold_out",     "limit_reached", "not_open",
+    "ended",    "paused",   "key_mismatch", "unknown"};
+
+using Labels = std::vector<prometheus::ClientMetric::Label>;
+
+class Families {
+public:
+    void begin(std::string name, std::string help, prometheus::MetricType type) {
+        families_.push_back({std::move(name), std::move(help), type, {}});
+    }
+    void counter(std::string name, std::string help) {
+        begin(std::move(name), std::move(help), prometheus::MetricType::Counter);
+    }
+    void gauge(std::string name, std::string help) {
+        begin(std::move(name), std::move(help), prometheus::MetricType::Gauge);
+    }
+
+    template <class Number>
+    void add(Number value, Labels labels = {}) {
+        prometheus::ClientMetric metric;
+        metric.label = std::move(labels);
+        if (families_.back().type == prometheus::MetricType::Counter) {
+            metric.counter.value = static_cast<double>(value);
+        } else {
+            metric.gauge.value = static_cast<double>(value);
+        }
+        families_.back().metric.push_back(std::move(metric));
+    }
+
+    std::string text() const {
+        std::ostringstream out;
+        prometheus::TextSerializer().Serialize(out, families_);
+        return std::move(out).str();
+    }
+
+private:
+    std::vector<prometheus::MetricFamily> families_;
+};
+
+template <class Read>
+uint64_t sum(const MetricsSnapshot::Listener& listener, Read read) {
+    uint64_t total = 0;
+    for (const Probe* probe : listener.probes) total += read(*probe);
+    return total;
+}
+
+void add_listeners(Families& families, const std::vector<MetricsSnapshot::Listener>& listeners) {
+    families.counter("doorbuster_requests_total", "Requests answered, by HTTP status");
+    for (const auto& listener : listeners) {
+        for (int status = Probe::status_min; status <= Probe::status_max; ++status) {
+            const uint64_t total =
+                sum(listener, [&](const Probe& probe) { return probe.answered_total(status); });
+            if (total == 0) continue;  // a status that was never given is no series
+            families.add(total, {{"listener", listener.name}, {"status", std::to_string(status)}});
+        }
+    }
+
+    families.gauge("doorbuster_connections_open", "Connections open now");
+    for (const auto& listener : listeners) {
+        families.add(listener.connections_open, {{"listener", listener.name}});
+    }
+    families.counter("doorbuster_connections_total", "Connections accepted");
+    for (const auto& listener : listeners) {
+        families.add(listener.connections_total, {{"listener", listener.name}});
+    }
+    families.counter("doorbuster_deadline_closed_total", "Connections closed at a deadline");
+    for (const auto& listener : listeners) {
+        families.add(listener.deadline_closed_total, {{"listener", listener.name}});
+    }
+    families.counter("doorbuster_malformed_total", "Requests that were not HTTP as this server reads it");
+    for (const auto& listener : listeners) {
+        families.add(listener.malformed_total, {{"listener", listener.name}});
+    }
+}
+
+void add_purchases(Families& families, const std::vector<MetricsSnapshot::Listener>& listeners) {
+    families.counter("doorbuster_refused_total", "Purchases turned away, by the stage that did it");
+    for (size_t i = 0; i < stages; ++i) {
+        uint64_t total = 0;
+        for (const auto& listener : listeners) {
+            total +=
+                sum(listener, [&](const Probe& probe) { return probe.refused_total(static_cast<Stage>(i)); });
+        }
+        families.add(total, {{"stage", std::string(stage_names[i])}});
+    }
+    families.counter("doorbuster_purchases_total", "Purchases that reached the book, by what it said");
+    for (size_t i = 0; i < purchase_outcomes; ++i) {
+        uint64_t total = 0;
+        for (const auto& listener : listeners) {
+            total += sum(listener, [&](const Probe& probe) {
+                return probe.decided_total(static_cast<PurchaseOutcome>(i));
+            });
+        }
+        families.add(total, {{"outcome", std::string(outcome_names[i])}});
+    }
+}
+
+void add_units(Families& families, const std::vector<MetricsSnapshot::Units>& units) {
+    families.gauge("doorbuster_units", "Units of an item, by where they are");
+    for (const auto& item : units) {
+        auto add = [&](const char* state, uint64_t count) {
+            families.add(count, {{"sale", item.sale}, {"item", item.item}, {"state", state}});
+        };
+        add("available", item.available);
+        add("held", item.held);
+        add("sold", item.sold);
+    }
+}
+
+}  // namespace
+
+std::string metrics_text(const MetricsSnapshot& snapshot) {
+    Families families;
+    add_listeners(families, snapshot.listeners);
+    add_purchases(families, snapshot.listeners);
+    add_units(families, snapshot.units);
+
+    families.gauge("doorbuster_queue_depth", "Purchases that wait for the owner thread");
+    families.add(snapshot.queue_depth);
+    families.gauge("doorbuster_queue_predicted_wait_seconds", "How long a purchase put in now would wait");
+    families.add(snapshot.predicted_wait_seconds);
+    families.counter("doorbuster_batches_total", "Batches that the owner thread decided");
+    families.add(snapshot.batches_total);
+    families.counter("doorbuster_commands_total", "Purchases that the owner thread decided");
+    families.add(snapshot.commands_total);
+    families.counter("doorbuster_acceptances_total", "Acceptances appended to the ledger since the start");
+    families.add(snapshot.acceptances_total);
+
+    families.gauge("doorbuster_orders_position", "How far the order worker has come in the ledger");
+    families.add(snapshot.orders_position);
+    families.gauge("doorbuster_orders_behind", "Ledger records that the order worker has not placed yet");
+    families.add(snapshot.orders_behind);
+    families.counter("doorbuster_orders_total",
+                     "Ledger records handled since the start, by what became of them");
+    families.add(snapshot.ordered_total, {{"outcome", "ordered"}});
+    families.add(snapshot.cancelled_total, {{"outcome", "cancelled"}});
+    families.add(snapshot.dead_letters_total, {{"outcome", "dead_letter"}});
+
+    families.gauge("doorbuster_ready", "1 when the books are there and purchases are taken");
+    families.add(snapshot.ready ? 1 : 0);
+    return families.text();
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,42 @@
+// The metrics page: plain figures in, Prometheus text out. The one place that knows
+// the metrics' names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "metrics/probe.hpp"
+
+namespace doorbuster {
+
+struct MetricsSnapshot {
+    // The sum over a listener's gate threads.
+    struct Listener {
+        std::string name;                  // "public", "admin"
+        std::vector<const Probe*> probes;  // one per gate thread
+        uint64_t connections_open = 0, connections_total = 0, deadline_closed_total = 0, malformed_total = 0;
+    };
+    struct Units {
+        std::string sale, item;
+        uint64_t available = 0, held = 0, sold = 0;
+    };
+
+    std::vector<Listener> listeners;
+    std::vector<Units> units;
+
+    // The owner thread.
+    uint64_t queue_depth = 0;
+    double predicted_wait_seconds = 0;
+    uint64_t batches_total = 0, commands_total = 0, acceptances_total = 0;
+
+    // The order worker. Behind: accepted, not yet placed.
+    uint64_t orders_position = 0, orders_behind = 0;
+    uint64_t ordered_total = 0, cancelled_total = 0, dead_letters_total = 0;
+
+    bool ready = false;
+};
+
+std::string metrics_text(const MetricsSnapshot&);
+
+}  // namespace doorbuster

@@ -1,0 +1,61 @@
+#include "metrics/page.hpp"
+
+#include <gmock/gmock.h>
+
+namespace doorbuster {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(MetricsPage, SumsTheProbesOfAListenerByStatus) {
+    Probe one, two;
+    one.answered(202);
+    two.answered(202);
+    two.answered(409);
+    MetricsSnapshot snapshot;
+    snapshot.listeners.push_back({.name = "public", .probes = {&one, &two}});
+
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("doorbuster_requests_total{listener=\"public\",status=\"202\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_requests_total{listener=\"public\",status=\"409\"} 1\n"));
+    EXPECT_THAT(text, Not(HasSubstr("status=\"500\"")));
+}
+
+TEST(MetricsPage, ShowsEveryStageAndOutcomeAlsoBeforeItHappened) {
+    Probe probe;
+    probe.refused(Stage::sold_out);
+    probe.decided(PurchaseOutcome::accepted);
+    MetricsSnapshot snapshot;
+    snapshot.listeners.push_back({.name = "public", .probes = {&probe}});
+
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("doorbuster_refused_total{stage=\"sold_out\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_refused_total{stage=\"identity\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_purchases_total{outcome=\"accepted\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_purchases_total{outcome=\"unknown\"} 0\n"));
+}
+
+TEST(MetricsPage, ShowsWhereEveryUnitOfAnItemIs) {
+    MetricsSnapshot snapshot;
+    snapshot.units.push_back({.sale = "drop", .item = "phone", .available = 7, .held = 2, .sold = 1});
+
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"available\"} 7\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"held\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"sold\"} 1\n"));
+}
+
+TEST(MetricsPage, CountsRecordsByWhatBecameOfThem) {
+    MetricsSnapshot snapshot;
+    snapshot.orders_behind = 4;
+    snapshot.dead_letters_total = 1;
+
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("doorbuster_orders_behind 4\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_orders_total{outcome=\"dead_letter\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_ready 0\n"));
+}
+
+}  // namespace
+}  // namespace doorbuster

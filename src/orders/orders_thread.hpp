@@ -1,0 +1,58 @@
+// OrdersThread: the one thread that writes orders.db.
+//
+// It runs the order worker, the sale desk's clock and whatever is posted to it, in
+// turn. Bounded: at most `tasks_max` posted tasks wait; one more is refused.
+//
+// Thread safety: post and wake from any thread.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/wakeup.hpp"
+#include "orders/sale_desk.hpp"
+#include "orders/worker.hpp"
+#include "store/orders.hpp"
+
+namespace doorbuster {
+
+class OrdersThread {
+public:
+    using Failed = std::function<void(const StoreError&)>;
+
+    OrdersThread(Orders& orders, OrderWorker& worker, SaleDesk& desk, Clock& clock, size_t tasks_max,
+                 Failed on_failure);
+    ~OrdersThread();
+
+    void start();
+
+    // False if the room is full: "overloaded".
+    [[nodiscard]] bool post(std::function<void()> task);
+    void wake() { wakeup_.wake(); }
+
+    // Finishes the posted tasks and every order already promised, then ends the thread.
+    void stop();
+
+private:
+    void run();
+    bool run_tasks();
+
+    Orders& orders_;
+    OrderWorker& worker_;
+    SaleDesk& desk_;
+    Clock& clock_;
+    const size_t tasks_max_;
+    const Failed on_failure_;
+
+    std::mutex mutex_;
+    std::deque<std::function<void()>> tasks_;  // guarded by mutex_
+    Wakeup wakeup_;
+    std::atomic<bool> stopping_{false};
+    std::thread thread_;
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,244 @@
+#include "orders/sale_desk.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+StoreError not_allowed(std::string detail) {
+    return {StoreErrc::not_allowed, "changing the sale", std::move(detail)};
+}
+
+StoreError no_such_sale(const SaleId& sale) {
+    return {StoreErrc::not_found, "finding the sale", "there is no sale " + sale.str()};
+}
+
+// Where a verb leads, and the state in which it has taken effect already.
+struct Aim {
+    SaleState from, to;
+    std::string_view otherwise;
+};
+
+Aim aim_of(SaleVerb verb) {
+    using enum SaleState;
+    switch (verb) {
+        case SaleVerb::warm:
+            return {scheduled, ready, "only a scheduled sale can be warmed up"};
+        case SaleVerb::open:
+            return {ready, open, "only a sale that is ready can be opened: warm it up first"};
+        case SaleVerb::pause:
+            return {open, paused, "only an open sale can be paused"};
+        case SaleVerb::resume:
+            return {paused, open, "only a paused sale can be resumed"};
+        case SaleVerb::close:
+            return {open, closed, "only an open or paused sale can be closed"};
+    }
+    CHECK(false);
+    return {};
+}
+
+}  // namespace
+
+SaleDesk::SaleDesk(Orders& orders, BookControl& books, Publish publish)
+    : orders_(orders), books_(books), publish_(std::move(publish)) {}
+
+StoreResult<void> SaleDesk::load() {
+    auto records = orders_.reader().sales();
+    if (!records) return records.error();
+    for (SaleRecord& record : *records) {
+        Entry& entry = entries_[record.sale.id.str()];
+        entry.record = std::move(record);
+        give_slots(entry);
+        tell_books(entry, true, {});
+    }
+    publish_(make_catalogue(), [] {});
+    return {};
+}
+
+void SaleDesk::create(const Sale& sale, bool as_draft, Instant now, Done done) {
+    auto created = orders_.create_sale(sale, as_draft ? SaleState::draft : SaleState::scheduled, now);
+    if (!created) return done(created.error());
+    log_info("sale created", {{"sale", sale.id.view()}, {"items", sale.items.size()}});
+    settle(entries_[sale.id.str()], *std::move(created), true, std::move(done));
+}
+
+void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> version, Instant now,
+                   Done done) {
+    const auto found = entries_.find(sale.view());
+    if (found == entries_.end()) return done(no_such_sale(sale));
+    Entry& entry = found->second;
+    const SaleState state = entry.record.state;
+    if (version && *version != entry.record.version) {
+        return done(StoreError{StoreErrc::conflict, "changing the sale",
+                               fmt::format("the sale has version {} now", entry.record.version)});
+    }
+
+    const Aim aim = aim_of(verb);
+    const bool closes_paused = verb == SaleVerb::close && state == SaleState::paused;
+    const bool was_warmed_before = verb == SaleVerb::warm && phase_in(state) != Phase::not_ready;
+    if (state == aim.to || was_warmed_before) return done(entry.record);
+    if (state != aim.from && !closes_paused) {
+        return done(not_allowed(fmt::format("the sale is {}; {}", name_of(state), aim.otherwise)));
+    }
+    if (verb == SaleVerb::warm) return warm(entry, now, std::move(done));
+    SaleRecord changed = entry.record;
+    // Opened before its time by the operator's word: that word is the new time.
+    if (verb == SaleVerb::open) changed.sale.opens_at = std::min(changed.sale.opens_at, now);
+    step(entry, std::move(changed), aim.to, now, std::move(done));
+}
+
+void SaleDesk::warm(Entry& entry, Instant now, Done done) {
+    // On this backend the books, boards and catalogue are in memory since the sale was
+    // created: there is nothing to wait for between the two steps.
+    step(entry, entry.record, SaleState::warming, now, [](const auto&) {});
+    if (entry.record.state != SaleState::warming) {
+        return done(
+            StoreError{StoreErrc::unavailable, "warming up the sale", "the change could not be recorded"});
+    }
+    step(entry, entry.record, SaleState::ready, now, std::move(done));
+}
+
+void SaleDesk::step(Entry& entry, SaleRecord changed, SaleState to, Instant now, Done done) {
+    CHECK(may_step(changed.state, to));
+    const SaleState from = changed.state;
+    changed.state = to;
+    auto recorded = orders_.change_sale(changed, false, now);
+    if (!recorded) return done(recorded.error());
+    log_info("sale stepped",
+             {{"sale", changed.sale.id.view()}, {"from", name_of(from)}, {"to", name_of(to)}});
+    settle(entry, *std::move(recorded), false, std::move(done));
+}
+
+void SaleDesk::restock(const SaleId& sale, const ItemId& item, uint32_t units, uint64_t version, Instant now,
+                       Done done) {
+    const auto found = entries_.find(sale.view());
+    if (found == entries_.end()) return done(no_such_sale(sale));
+    Entry& entry = found->second;
+    if (phase_in(entry.record.state) == Phase::closed) {
+        return done(not_allowed(
+            fmt::format("the sale is {}; nothing is sold any more", name_of(entry.record.state))));
+    }
+    auto recorded = orders_.restock(sale, item, units, version, now);
+    if (!recorded) return done(recorded.error());
+    log_info("item restocked", {{"sale", sale.view()}, {"item", item.view()}, {"units", units}});
+    entry.record = *std::move(recorded);
+    for (size_t i = 0; i < entry.slots.size(); ++i) {
+        if (entry.record.sale.items[i].id != item) continue;
+        books_.control(RestockItem{entry.slots[i], units}, shown_then(entry.record, std::move(done)));
+        return;
+    }
+    CHECK(false);  // the restock found the item
+}
+
+void SaleDesk::change(const Sale& changed, bool schedule, uint64_t version, Instant now, Done done) {
+    const auto found = entries_.find(changed.id.view());
+    if (found == entries_.end()) return done(no_such_sale(changed.id));
+    Entry& entry = found->second;
+    const SaleState state = entry.record.state;
+    const bool before_warm_up = state == SaleState::draft || state == SaleState::scheduled;
+    const Sale& current = entry.record.sale;
+    if (schedule && state != SaleState::draft && state != SaleState::scheduled) {
+        return done(
+            not_allowed(fmt::format("the sale is {}; only a draft can be scheduled", name_of(state))));
+    }
+    if (phase_in(state) == Phase::closed) {
+        return done(
+            not_allowed(fmt::format("the sale is {}; it cannot be changed any more", name_of(state))));
+    }
+    if (!before_warm_up) {
+        Sale allowed = current;
+        allowed.title = changed.title;
+        allowed.closes_at = changed.closes_at;
+        if (changed != allowed) {
+            return done(not_allowed(fmt::format(
+                "the sale is {}; after the warm-up only title and closes_at may change", name_of(state))));
+        }
+    }
+    const bool with_items = changed.items != current.items;
+    SaleRecord record = entry.record;
+    record.sale = changed;
+    record.version = version;
+    if (schedule) record.state = SaleState::scheduled;
+    auto recorded = orders_.change_sale(record, with_items, now);
+    if (!recorded) return done(recorded.error());
+    settle(entry, *std::move(recorded), with_items, std::move(done));
+}
+
+const SaleRecord* SaleDesk::find(const SaleId& sale) const {
+    const auto found = entries_.find(sale.view());
+    return found == entries_.end() ? nullptr : &found->second.record;
+}
+
+void SaleDesk::tick(Instant now) {
+    if (now < retry_at_) return;
+    auto failed = [&](StoreResult<SaleRecord> result) {
+        if (result) return;
+        retry_at_ = now + std::chrono::seconds(1);
+        log_error("a sale could not take the step that is due", {{"error", result.error().text()}});
+    };
+    for (auto& [id, entry] : entries_) {
+        const Sale& sale = entry.record.sale;
+        const SaleState state = entry.record.state;
+        if (state == SaleState::scheduled && now >= sale.opens_at - sale.warm_before) {
+            warm(entry, now, failed);
+        } else if (state == SaleState::ready && now >= sale.opens_at) {
+            step(entry, entry.record, SaleState::open, now, failed);
+        } else if ((state == SaleState::open || state == SaleState::paused) && now >= sale.closes_at) {
+            step(entry, entry.record, SaleState::closed, now, failed);
+        }
+    }
+}
+
+void SaleDesk::settle(Entry& entry, SaleRecord record, bool new_books, Done done) {
+    entry.record = std::move(record);
+    if (new_books) give_slots(entry);
+    tell_books(entry, new_books, shown_then(entry.record, std::move(done)));
+}
+
+void SaleDesk::give_slots(Entry& entry) {
+    entry.slots.clear();
+    entry.boards.clear();
+    for (size_t i = 0; i < entry.record.sale.items.size(); ++i) {
+        entry.slots.push_back(ItemSlot{slots_used_++});
+        entry.boards.push_back(std::make_shared<ItemBoard>());
+    }
+}
+
+void SaleDesk::tell_books(const Entry& entry, bool new_books, std::function<void()> applied) {
+    const auto& [sale, state, version, stock] = entry.record;
+    for (size_t i = 0; i < sale.items.size(); ++i) {
+        const Book::Terms terms{sale.items[i].units_per_buyer_max, sale.opens_at, sale.closes_at};
+        ControlCommand command = SetTerms{entry.slots[i], terms, phase_in(state)};
+        if (new_books) {
+            command = OpenBook{entry.slots[i], sale.id,         sale.items[i].id, terms,
+                               stock[i],       phase_in(state), entry.boards[i]};
+        }
+        const bool is_last = i + 1 == sale.items.size();
+        books_.control(std::move(command), is_last ? std::move(applied) : nullptr);
+    }
+}
+
+std::function<void()> SaleDesk::shown_then(const SaleRecord& record, Done done) {
+    // Made here, shown on the owner thread: the books know the change before any gate does.
+    return [this, catalogue = make_catalogue(), record, done = std::move(done)] {
+        publish_(catalogue, [record, done] { done(record); });
+    };
+}
+
+std::shared_ptr<const Catalogue> SaleDesk::make_catalogue() const {
+    Catalogue::Sales sales;
+    for (const auto& [id, entry] : entries_) {
+        ListedSale listed{entry.record.sale, entry.record.state, entry.record.version, {}};
+        for (size_t i = 0; i < entry.slots.size(); ++i) {
+            listed.items.push_back({entry.record.sale.items[i], entry.slots[i], entry.boards[i]});
+        }
+        sales.emplace(id, std::move(listed));
+    }
+    return std::make_shared<const Catalogue>(std::move(sales));
+}
+
+}  // namespace doorbuster

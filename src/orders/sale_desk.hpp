@@ -1,0 +1,78 @@
+// SaleDesk: the operator's verbs, and what the clock does to a sale.
+//
+// A change is recorded first, then told to the books, then shown to the gates, and
+// only then answered: whoever heard "paused" knows that nobody buys any more.
+//
+// Thread safety: none; it lives on the orders thread. `Done` may be called on any.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "sale/catalogue.hpp"
+#include "store/book_control.hpp"
+#include "store/orders.hpp"
+
+namespace doorbuster {
+
+enum class SaleVerb : uint8_t { warm, open, pause, resume, close };
+
+class SaleDesk {
+public:
+    // Calls `shown` when every gate has the catalogue.
+    using Publish = std::function<void(std::shared_ptr<const Catalogue>, std::function<void()> shown)>;
+    using Done = std::function<void(StoreResult<SaleRecord>)>;
+
+    SaleDesk(Orders& orders, BookControl& books, Publish publish);
+
+    // Opens the books of the recorded sales and publishes the first catalogue.
+    [[nodiscard]] StoreResult<void> load();
+
+    // REQUIRES: faults_of(sale) is empty.
+    void create(const Sale& sale, bool as_draft, Instant now, Done done);
+
+    // Errors: not_found; conflict (the version is not `version`); not_allowed (the state
+    // does not allow it: detail says what does). Repeating a verb that already took
+    // effect answers with the sale as it is.
+    void act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> version, Instant now, Done done);
+    void restock(const SaleId& sale, const ItemId& item, uint32_t units, uint64_t version, Instant now,
+                 Done done);
+
+    // The terms in `changed`, which faults_of finds right, in place of the recorded ones. Until the
+    // warm-up anything but the id may change; later only title and closes_at.
+    void change(const Sale& changed, bool schedule, uint64_t version, Instant now, Done done);
+
+    const SaleRecord* find(const SaleId& sale) const;
+
+    // What is due by the clock: warming, opening, closing. Errors are logged and tried again.
+    void tick(Instant now);
+
+private:
+    struct Entry {
+        SaleRecord record;
+        std::vector<ItemSlot> slots;
+        std::vector<std::shared_ptr<ItemBoard>> boards;
+    };
+
+    void warm(Entry& entry, Instant now, Done done);
+    void step(Entry& entry, SaleRecord changed, SaleState to, Instant now, Done done);
+    void settle(Entry& entry, SaleRecord record, bool new_books, Done done);
+    void give_slots(Entry& entry);
+    void tell_books(const Entry& entry, bool new_books, std::function<void()> applied);
+    std::function<void()> shown_then(const SaleRecord& record, Done done);
+    std::shared_ptr<const Catalogue> make_catalogue() const;
+
+    Orders& orders_;
+    BookControl& books_;
+    const Publish publish_;
+    std::map<std::string, Entry, std::less<>> entries_;
+    uint32_t slots_used_ = 0;
+    Instant retry_at_{};  // after a tick that failed
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,153 @@
+#include "orders/sale_desk.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sale/testing.hpp"
+#include "shard/shard.hpp"
+#include "store_sqlite/sqlite_ledger.hpp"
+#include "store_sqlite/sqlite_orders.hpp"
+#include "store_sqlite/testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+
+// The real books, reached without a thread.
+struct DirectBooks final : BookControl {
+    explicit DirectBooks(Shard& to) : shard(to) {}
+    Shard& shard;
+    void control(ControlCommand command, std::function<void()> applied) override {
+        shard.apply(command);
+        if (applied) applied();
+    }
+};
+
+class SaleDeskTest : public ::testing::Test {
+protected:
+    SaleRecord create(const Sale& sale, bool as_draft = false) {
+        desk.create(sale, as_draft, t0 - 2h, keep());
+        EXPECT_TRUE(last.has_value());
+        return *last;
+    }
+    SaleDesk::Done keep() {
+        return [this](StoreResult<SaleRecord> result) { last = std::move(result); };
+    }
+    StoreResult<SaleRecord> act(SaleVerb verb, Instant now = t0) {
+        desk.act(SaleId("phone-drop"), verb, {}, now, keep());
+        return last;
+    }
+    SaleState state() const { return desk.find(SaleId("phone-drop"))->state; }
+    Phase phase() const { return phase_in(catalogue->find("phone-drop")->state); }
+
+    TemporaryFolder folder;
+    std::unique_ptr<SqliteOrders> orders = std::move(*SqliteOrders::open(folder.path("orders.db")));
+    std::unique_ptr<SqliteLedger> ledger = std::move(*SqliteLedger::open(folder.path("ledger.db")));
+    Shard shard{*ledger};
+    DirectBooks books{shard};
+    std::shared_ptr<const Catalogue> catalogue;
+    SaleDesk desk{*orders, books, [this](auto next, const auto& shown) {
+                      catalogue = std::move(next);
+                      shown();
+                  }};
+    StoreResult<SaleRecord> last{StoreError{StoreErrc::unavailable, "", ""}};
+};
+
+TEST_F(SaleDeskTest, TheClockTakesASaleThroughItsLife) {
+    create(phone_drop());
+    desk.tick(t0 - 31min);
+    EXPECT_EQ(state(), SaleState::scheduled);
+    desk.tick(t0 - 30min);
+    EXPECT_EQ(state(), SaleState::ready);
+    desk.tick(t0 - 1ms);
+    EXPECT_EQ(state(), SaleState::ready);
+    desk.tick(t0);
+    EXPECT_EQ(state(), SaleState::open);
+    desk.tick(t0 + 30min);
+    EXPECT_EQ(state(), SaleState::closed);
+    EXPECT_EQ(phase(), Phase::closed);
+}
+
+TEST_F(SaleDeskTest, TheOperatorsWordOpensEarlyAndTheTimeSaysSo) {
+    create(phone_drop());
+    EXPECT_EQ(act(SaleVerb::open, t0 - 1h).error().code, StoreErrc::not_allowed) << "it is not warm";
+    EXPECT_TRUE(act(SaleVerb::warm, t0 - 1h).has_value());
+    EXPECT_TRUE(act(SaleVerb::open, t0 - 1h).has_value());
+    EXPECT_EQ(last->sale.opens_at, t0 - 1h);
+    EXPECT_EQ(state(), SaleState::open);
+}
+
+TEST_F(SaleDeskTest, AVerbSaidTwiceChangesNothingTheSecondTime) {
+    create(phone_drop());
+    for (const SaleVerb verb : {SaleVerb::warm, SaleVerb::open, SaleVerb::pause, SaleVerb::resume}) {
+        const uint64_t version = act(verb)->version;
+        EXPECT_EQ(act(verb)->version, version);
+    }
+    const uint64_t version = act(SaleVerb::close)->version;
+    EXPECT_EQ(act(SaleVerb::close)->version, version);
+    EXPECT_EQ(act(SaleVerb::resume).error().code, StoreErrc::not_allowed);
+}
+
+TEST_F(SaleDeskTest, APausedSaleCanBeClosed) {
+    create(phone_drop());
+    for (const SaleVerb verb : {SaleVerb::warm, SaleVerb::open, SaleVerb::pause, SaleVerb::close}) {
+        EXPECT_TRUE(act(verb).has_value());
+    }
+    EXPECT_EQ(state(), SaleState::closed);
+}
+
+TEST_F(SaleDeskTest, AnOldVersionIsAConflict) {
+    const SaleRecord created = create(phone_drop());
+    desk.act(created.sale.id, SaleVerb::warm, created.version + 7, t0, keep());
+    EXPECT_EQ(last.error().code, StoreErrc::conflict);
+    EXPECT_EQ(state(), SaleState::scheduled);
+}
+
+TEST_F(SaleDeskTest, ARestockReachesBookBoardAndCatalogue) {
+    const SaleRecord created = create(phone_drop(5));
+    desk.restock(created.sale.id, ItemId("phone"), 3, created.version, t0, keep());
+    ASSERT_TRUE(last.has_value());
+    const ListedItem& item = catalogue->find("phone-drop")->items.front();
+    EXPECT_EQ(item.item.units_total, 8u);
+    EXPECT_EQ(item.board->stock(), (Stock{8, 8, 0, 0}));
+    EXPECT_EQ(shard.book(item.slot)->stock(), (Stock{8, 8, 0, 0}));
+    desk.restock(created.sale.id, ItemId("phone"), 3, created.version, t0, keep());
+    EXPECT_EQ(last.error().code, StoreErrc::conflict) << "the same word heard twice counts once";
+}
+
+TEST_F(SaleDeskTest, BeforeTheWarmUpAnythingMayChangeLaterOnlyTitleAndEnd) {
+    const SaleRecord created = create(phone_drop(5), true);
+    Sale changed = created.sale;
+    changed.items.front().units_total = 7;
+    changed.opens_at = t0 + 1min;
+    desk.change(changed, true, created.version, t0 - 2h, keep());
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(last->state, SaleState::scheduled);
+    EXPECT_EQ(catalogue->find("phone-drop")->items.front().board->stock(), (Stock{7, 7, 0, 0}));
+
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    changed.closes_at += 1h;
+    desk.change(changed, false, last->version, t0, keep());
+    ASSERT_TRUE(last.has_value());
+    changed.items.front().price_minor = 1;
+    desk.change(changed, false, last->version, t0, keep());
+    EXPECT_EQ(last.error().code, StoreErrc::not_allowed);
+}
+
+TEST_F(SaleDeskTest, ARestartFindsEverySaleAsItWas) {
+    create(phone_drop(5));
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+    Shard again(*ledger);
+    DirectBooks other(again);
+    std::shared_ptr<const Catalogue> shown;
+    SaleDesk restarted(*orders, other, [&](auto next, const auto&) { shown = std::move(next); });
+    ASSERT_TRUE(restarted.load().has_value());
+    const ListedSale* sale = shown->find("phone-drop");
+    ASSERT_NE(sale, nullptr);
+    EXPECT_EQ(sale->state, SaleState::open);
+    EXPECT_EQ(again.book(sale->items.front().slot)->stock(), (Stock{5, 5, 0, 0}));
+}
+
+}  // namespace
+}  // namespace doorbuster

@@ -1,0 +1,101 @@
+#include "orders/worker.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+
+namespace doorbuster {
+
+OrderWorker::OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& books, Snowflake& ids,
+                         const Options& options)
+    : ledger_(ledger), orders_(orders), books_(books), ids_(ids), options_(options) {}
+
+StoreResult<void> OrderWorker::load() {
+    const auto position = orders_.reader().position();
+    if (!position) return position.error();
+    position_.store(*position, std::memory_order_relaxed);
+    return {};
+}
+
+// The rate cap, a token bucket of one batch.
+size_t OrderWorker::allowance(Instant now) {
+    const double elapsed_s = std::chrono::duration<double>(now - tokens_at_).count();
+    tokens_at_ = std::max(now, tokens_at_);
+    tokens_ = std::min(static_cast<double>(options_.batch_max),
+                       tokens_ + std::max(0.0, elapsed_s) * options_.rate_per_second_max);
+    return static_cast<size_t>(tokens_);
+}
+
+StoreResult<OrderWorker::Next> OrderWorker::step(Instant now) {
+    if (now < wait_until_) return Next::at_later;
+    const size_t allowed = allowance(now);
+    if (allowed == 0) {
+        wait_until_ = now + milliseconds(1 + 1000 / options_.rate_per_second_max);
+        return Next::at_later;
+    }
+
+    const auto records =
+        ledger_.read_after(position(), one_by_one_ ? 1 : std::min(allowed, options_.batch_max));
+    if (!records) return wait_and_retry(records.error(), nullptr, now);
+    if (records->empty()) return Next::idle;
+
+    std::vector<Placement> batch;
+    batch.reserve(records->size());
+    for (const LedgerRecord& record : *records) batch.push_back({record, OrderId{ids_.next(now)}});
+    const auto placed = orders_.place(position(), batch, now);
+    if (!placed) {
+        // One record that cannot be placed must not hold up the others: find it.
+        if (placed.error().code == StoreErrc::not_allowed && batch.size() > 1) {
+            one_by_one_ = true;
+            return Next::more;
+        }
+        return wait_and_retry(placed.error(), &records->front(), now);
+    }
+
+    failures_ = 0;
+    one_by_one_ = false;
+    tokens_ -= static_cast<double>(batch.size());
+    position_.store(records->back().position, std::memory_order_relaxed);
+    for (size_t i = 0; i < batch.size(); ++i) {
+        if ((*placed)[i] == Placed::ordered) ordered_.fetch_add(1, std::memory_order_relaxed);
+        if ((*placed)[i] != Placed::cancelled) continue;
+        cancelled_.fetch_add(1, std::memory_order_relaxed);
+        give_back(*batch[i].record.entry);
+    }
+    return Next::more;
+}
+
+StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error,
+                                                           const LedgerRecord* record, Instant now) {
+    // A commit that may have landed is not repeated on a disk that has just failed: the
+    // next start looks it up.
+    if (error.outcome_unknown) return error;
+    if (failures_ < options_.retry_after.size()) {
+        wait_until_ = now + options_.retry_after[failures_++];
+        log_warn("the order worker tries again",
+                 {{"position", position()}, {"attempt", failures_}, {"error", error.text()}});
+        return Next::at_later;
+    }
+    const bool is_records_fault = record != nullptr && error.code == StoreErrc::not_allowed;
+    if (!is_records_fault) return error;
+
+    const auto buried = orders_.bury(position(), *record, error.detail, now);
+    if (!buried) return buried.error();
+    log_error("a ledger record became a dead letter",
+              {{"position", record->position}, {"reason", error.detail}});
+    failures_ = 0;
+    one_by_one_ = false;
+    position_.store(record->position, std::memory_order_relaxed);
+    dead_letters_.fetch_add(1, std::memory_order_relaxed);
+    if (record->entry) {
+        cancelled_.fetch_add(1, std::memory_order_relaxed);
+        give_back(*record->entry);
+    }
+    return Next::more;
+}
+
+void OrderWorker::give_back(const LedgerEntry& entry) {
+    books_.control(ReleasePurchase{entry.sale, entry.item, entry.acceptance.purchase});
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,78 @@
+// OrderWorker: turns ledger records into orders, in batches, exactly once.
+//
+// The position in the ledger moves in the same transaction as the orders, so a crash
+// repeats nothing and skips nothing. A record that cannot be placed is tried again
+// after 1, 2 and 3 seconds, then becomes a dead letter and an explicit cancellation.
+// A store that cannot do anything is not the record's fault: that is tried again
+// after the same waits and then reported; nothing is cancelled for it.
+//
+// Steppable: no thread, no clock of its own.
+// Thread safety: none, but for the figures.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "base/snowflake.hpp"
+#include "store/book_control.hpp"
+#include "store/ledger.hpp"
+#include "store/orders.hpp"
+
+namespace doorbuster {
+
+class OrderWorker {
+public:
+    struct Options {
+        size_t batch_max = 256;
+        uint32_t rate_per_second_max = 5000;
+        std::array<std::chrono::milliseconds, 3> retry_after{std::chrono::seconds(1), std::chrono::seconds(2),
+                                                             std::chrono::seconds(3)};
+    };
+
+    OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& books, Snowflake& ids,
+                const Options& options);
+
+    // Where to go on; before the first step.
+    [[nodiscard]] StoreResult<void> load();
+
+    enum class Next : uint8_t {
+        more,      // there may be more to do at once
+        idle,      // the ledger is used up: wake it when something was appended
+        at_later,  // wait until wait_until()
+    };
+    // Moves at most one batch. An error is final: the store failed beyond the retries.
+    [[nodiscard]] StoreResult<Next> step(Instant now);
+    Instant wait_until() const { return wait_until_; }
+
+    // Any thread.
+    uint64_t position() const { return position_.load(std::memory_order_relaxed); }
+    uint64_t ordered() const { return ordered_.load(std::memory_order_relaxed); }
+    uint64_t cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+    uint64_t dead_letters() const { return dead_letters_.load(std::memory_order_relaxed); }
+
+private:
+    // `record`: the only one that was tried, if it was.
+    StoreResult<Next> wait_and_retry(const StoreError& error, const LedgerRecord* record, Instant now);
+    void give_back(const LedgerEntry& entry);
+    size_t allowance(Instant now);
+
+    LedgerReader& ledger_;
+    Orders& orders_;
+    BookControl& books_;
+    Snowflake& ids_;
+    const Options options_;
+
+    size_t failures_ = 0;  // of the record or the store, since the last success
+    bool one_by_one_ = false;
+    Instant wait_until_{};
+    double tokens_ = 0;  // of the rate cap
+    Instant tokens_at_{};
+
+    std::atomic<uint64_t> position_{0}, ordered_{0}, cancelled_{0}, dead_letters_{0};
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,138 @@
+#include "orders/worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/contract_testing.hpp"
+#include "store_sqlite/sqlite_ledger.hpp"
+#include "store_sqlite/sqlite_orders.hpp"
+#include "store_sqlite/testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+using Next = OrderWorker::Next;
+
+struct RecordingBooks final : BookControl {
+    std::vector<PurchaseId> released;
+    void control(ControlCommand command, std::function<void()> applied) override {
+        released.push_back(std::get<ReleasePurchase>(command).purchase);
+        if (applied) applied();
+    }
+};
+
+class WorkerTest : public ::testing::Test {
+protected:
+    WorkerTest() { EXPECT_TRUE(orders->create_sale(phone_drop(100), SaleState::scheduled, t0).has_value()); }
+
+    void append(std::vector<LedgerEntry> entries) { ASSERT_TRUE(ledger->append(entries).has_value()); }
+    OrderWorker worker(OrderWorker::Options options = {}) { return {*reader, *orders, books, ids, options}; }
+    // Steps until there is nothing left to do, going along with every wait; tells how long it waited.
+    milliseconds run(OrderWorker& worker, Instant from = t0) {
+        Instant now = from;
+        for (;;) {
+            const auto next = worker.step(now);
+            EXPECT_TRUE(next.has_value());
+            if (!next || *next == Next::idle) return now - from;
+            if (*next == Next::at_later) now = worker.wait_until();
+        }
+    }
+    std::vector<LedgerEntry> buyers(uint32_t from, uint32_t to) {
+        std::vector<LedgerEntry> entries;
+        for (uint32_t i = from; i <= to; ++i)
+            entries.push_back(entry(i, BuyerId("buyer-" + std::to_string(i))));
+        return entries;
+    }
+
+    TemporaryFolder folder;
+    std::unique_ptr<SqliteOrders> orders = std::move(*SqliteOrders::open(folder.path("orders.db")));
+    std::unique_ptr<SqliteLedger> ledger = std::move(*SqliteLedger::open(folder.path("ledger.db")));
+    std::unique_ptr<SqliteLedgerReader> reader =
+        std::move(*SqliteLedgerReader::open(folder.path("ledger.db")));
+    RecordingBooks books;
+    Snowflake ids{1};
+};
+
+TEST_F(WorkerTest, EveryRecordBecomesOneOrderAlsoAcrossARestart) {
+    append(buyers(1, 30));
+    {
+        OrderWorker first = worker({.batch_max = 8});
+        ASSERT_TRUE(first.load().has_value());
+        ASSERT_TRUE(first.step(t0 + 1s).has_value());
+        EXPECT_EQ(first.position(), 8u);
+    }  // and here the process dies
+    append(buyers(31, 40));
+    OrderWorker second = worker({.batch_max = 8});
+    ASSERT_TRUE(second.load().has_value());
+    run(second, t0 + 2s);
+    EXPECT_EQ(second.position(), 40u);
+    EXPECT_EQ(second.ordered(), 32u);
+    EXPECT_EQ(orders->reader().sales()->front().stock.front(), (Stock{100, 60, 40, 0}));
+}
+
+TEST_F(WorkerTest, TheRateCapProtectsTheDatabase) {
+    append(buyers(1, 50));
+    OrderWorker capped = worker({.batch_max = 10, .rate_per_second_max = 10});
+    ASSERT_TRUE(capped.load().has_value());
+    const milliseconds took = run(capped, t0);
+    EXPECT_EQ(capped.ordered(), 50u);
+    EXPECT_GE(took, 4000ms) << "a burst of ten, then ten a second";
+}
+
+TEST_F(WorkerTest, APoisonRecordIsTriedThreeTimesMoreThenBuriedAndHoldsUpNobodyForEver) {
+    LedgerEntry stray = entry(3, carol);
+    stray.item = ItemId("unheard-of");
+    append({entry(1, alice), entry(2, bob), stray, entry(4, BuyerId("dave"))});
+    OrderWorker one = worker();
+    ASSERT_TRUE(one.load().has_value());
+    EXPECT_GE(run(one, t0), 6s) << "1, 2 and 3 seconds";
+    EXPECT_EQ(one.ordered(), 3u);
+    EXPECT_EQ(one.dead_letters(), 1u);
+    EXPECT_EQ(books.released, std::vector{purchase(3)}) << "its unit goes back to the book";
+    const auto found = orders->reader().find_purchase(purchase(3));
+    ASSERT_TRUE(found.has_value() && found->has_value());
+    EXPECT_EQ((*found)->state, PurchaseState::cancelled);
+}
+
+TEST_F(WorkerTest, ACancelledPurchaseGivesItsUnitBackToTheBook) {
+    append({entry(1, alice), entry(2, alice)});  // the limit is 1
+    OrderWorker one = worker();
+    ASSERT_TRUE(one.load().has_value());
+    run(one);
+    EXPECT_EQ(one.ordered(), 1u);
+    EXPECT_EQ(one.cancelled(), 1u);
+    EXPECT_EQ(books.released, std::vector{purchase(2)});
+}
+
+// A store that fails in ways that the real one cannot be made to.
+struct FailingReader final : LedgerReader {
+    size_t calls = 0;
+    StoreResult<std::vector<LedgerRecord>> read_after(uint64_t, size_t) override {
+        ++calls;
+        return StoreError{StoreErrc::unavailable, "reading the ledger", "gone"};
+    }
+    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId&) override {
+        return std::optional<LedgerRecord>();
+    }
+};
+
+TEST_F(WorkerTest, AStoreThatStaysAwayIsReportedAndNothingIsCancelledForIt) {
+    FailingReader failing;
+    OrderWorker one(failing, *orders, books, ids, {});
+    ASSERT_TRUE(one.load().has_value());
+    Instant now = t0;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        const auto next = one.step(now);
+        ASSERT_TRUE(next.has_value());
+        EXPECT_EQ(*next, Next::at_later);
+        now = one.wait_until();
+    }
+    const auto last = one.step(now);
+    ASSERT_FALSE(last.has_value());
+    EXPECT_EQ(last.error().detail, "gone");
+    EXPECT_EQ(failing.calls, 4u);
+    EXPECT_EQ(one.cancelled() + one.dead_letters(), 0u);
+}
+
+}  // namespace
+}  // namespace doorbuster

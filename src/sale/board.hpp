@@ -1,0 +1,132 @@
+// ItemBoard: what the owner thread shows every gate thread about one item.
+//
+// Gate threads read it on every purchase, so reading takes no lock: the figures
+// stand under a sequence counter, the sold-out flag is one word, and those who won are
+// tables of fingerprints that only ever grow.
+//
+// Thread safety: one writer (the owner thread), any number of readers.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "sale/book.hpp"
+#include "sale/ids.hpp"
+
+namespace doorbuster {
+
+// A set of seeded 64-bit hashes. "Perhaps" costs a trip to the book; "no" is certain,
+// so a refusal that rests on it is right.
+//
+// Bound: one entry per acceptance of the item. A table that is half full is
+// replaced by one twice as large; readers may still be in the old ones, which
+// stay until the board goes, together smaller than the newest.
+class Fingerprints {
+public:
+    Fingerprints() { grow(64); }
+
+    void add(uint64_t hash) {
+        const uint64_t print = fingerprint(hash);
+        Table* table = tables_.back().get();
+        if (table->contains(print)) return;
+        if (count_ * 2 >= table->slots.size()) table = grow(table->slots.size() * 2);
+        table->insert(print);
+        ++count_;
+    }
+
+    bool perhaps_contains(uint64_t hash) const {
+        return current_.load(std::memory_order_acquire)->contains(fingerprint(hash));
+    }
+
+private:
+    struct Table {
+        explicit Table(size_t size) : slots(size) {}
+        std::vector<std::atomic<uint64_t>> slots;
+
+        bool contains(uint64_t print) const {
+            for (size_t at = print;; ++at) {
+                const uint64_t seen = slots[at & (slots.size() - 1)].load(std::memory_order_acquire);
+                if (seen == print) return true;
+                if (seen == 0) return false;
+            }
+        }
+        void insert(uint64_t print) {
+            size_t at = print & (slots.size() - 1);
+            while (slots[at].load(std::memory_order_relaxed) != 0) at = (at + 1) & (slots.size() - 1);
+            slots[at].store(print, std::memory_order_release);
+        }
+    };
+
+    static uint64_t fingerprint(uint64_t hash) { return hash == 0 ? 1 : hash; }  // 0 marks a free slot
+
+    Table* grow(size_t size) {
+        auto next = std::make_unique<Table>(size);
+        if (!tables_.empty()) {
+            for (const auto& slot : tables_.back()->slots) {
+                if (const uint64_t print = slot.load(std::memory_order_relaxed); print != 0)
+                    next->insert(print);
+            }
+        }
+        tables_.push_back(std::move(next));
+        current_.store(tables_.back().get(), std::memory_order_release);
+        return tables_.back().get();
+    }
+
+    std::vector<std::unique_ptr<Table>> tables_;  // writer's; the last is current
+    size_t count_ = 0;
+    std::atomic<const Table*> current_{nullptr};
+};
+
+class ItemBoard {
+public:
+    // Writer. The winners go up before the figures that made others lose.
+    void add_winner(const PurchaseId& id, const BuyerId& buyer) {
+        purchases_.add(SeededHash{}(id));
+        buyers_.add(SeededHash{}(buyer));
+    }
+    void show(const Stock& stock) {
+        const uint32_t turn = turn_.load(std::memory_order_relaxed);
+        turn_.store(turn + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_release);
+        figures_[0].store(stock.units_total, std::memory_order_relaxed);
+        figures_[1].store(stock.units_available, std::memory_order_relaxed);
+        figures_[2].store(stock.units_held, std::memory_order_relaxed);
+        figures_[3].store(stock.units_sold, std::memory_order_relaxed);
+        turn_.store(turn + 2, std::memory_order_release);
+
+        const uint64_t flag = sold_out_.load(std::memory_order_relaxed);
+        const bool is_sold_out = stock.units_available == 0;
+        if ((flag & 1) != (is_sold_out ? 1 : 0)) sold_out_.store(flag + 1, std::memory_order_release);
+    }
+
+    // Readers.
+    bool sold_out() const { return (sold_out_.load(std::memory_order_acquire) & 1) != 0; }
+    uint64_t sold_out_version() const { return sold_out_.load(std::memory_order_acquire); }
+    bool perhaps_accepted(const PurchaseId& id) const {
+        return purchases_.perhaps_contains(SeededHash{}(id));
+    }
+    bool perhaps_winner(const BuyerId& buyer) const { return buyers_.perhaps_contains(SeededHash{}(buyer)); }
+    Stock stock() const {
+        for (;;) {
+            const uint32_t before = turn_.load(std::memory_order_acquire);
+            const Stock stock{
+                figures_[0].load(std::memory_order_relaxed), figures_[1].load(std::memory_order_relaxed),
+                figures_[2].load(std::memory_order_relaxed), figures_[3].load(std::memory_order_relaxed)};
+            std::atomic_thread_fence(std::memory_order_acquire);
+            if (before % 2 == 0 && turn_.load(std::memory_order_relaxed) == before) return stock;
+        }
+    }
+
+private:
+    alignas(64) std::atomic<uint64_t> sold_out_{0};  // odd: sold out; each change counts one up
+    std::atomic<uint32_t> turn_{0};
+    std::array<std::atomic<uint32_t>, 4> figures_{};
+    Fingerprints purchases_, buyers_;
+};
+
+}  // namespace doorbuster

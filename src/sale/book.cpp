@@ -1,0 +1,129 @@
+#include "sale/book.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace doorbuster {
+
+Book::Book(const Terms& terms, const Stock& stock, Phase phase, uint64_t sequence_last)
+    : terms_(terms), phase_(phase), stock_(stock), sequence_last_(sequence_last) {
+    check_stock();
+}
+
+Book::ReserveAnswer Book::reserve(const ReserveCommand& command) {
+    using enum ReserveOutcome;
+    CHECK(command.now >= last_command_at_);  // the owner thread hands in max(now, last)
+    CHECK(command.units >= 1);
+    last_command_at_ = command.now;
+
+    // Idempotency precedes everything: a winner who repeats after the last unit
+    // went, or after the end, must hear "already yours".
+    if (const auto hold = holds_.find(command.purchase); hold != holds_.end()) {
+        const Hold& own = hold->second;
+        if (own.units != command.units || own.buyer != command.buyer) return {key_mismatch};
+        return {repeated, command.purchase, own.sequence, own.accepted_at, own.state};
+    }
+    if (phase_ == Phase::closed || (phase_ != Phase::not_ready && command.now >= terms_.closes_at))
+        return {ended};
+    if (phase_ == Phase::not_ready || command.now < terms_.opens_at) return {not_open};
+    if (phase_ == Phase::paused) return {ReserveOutcome::paused};
+
+    // The limit precedes scarcity: a buyer who has a unit must not come back for
+    // another one when somebody else's is returned.
+    const auto buyer = buyers_.find(command.buyer);
+    const uint64_t active = buyer == buyers_.end() ? 0 : buyer->second.units;
+    if (active + command.units > terms_.units_per_buyer_max) {
+        return {limit_reached, buyer == buyers_.end() ? PurchaseId{} : buyer->second.active.back()};
+    }
+    if (stock_.units_available < command.units) return {sold_out};
+
+    const Acceptance acceptance{command.purchase, command.buyer, command.units, sequence_last_ + 1,
+                                command.now};
+    take(acceptance);
+    return {accepted, command.purchase, acceptance.sequence, acceptance.accepted_at, HoldState::held};
+}
+
+void Book::take(const Acceptance& acceptance) {
+    stock_.units_available -= acceptance.units;
+    stock_.units_held += acceptance.units;
+    sequence_last_ = std::max(sequence_last_, acceptance.sequence);
+    holds_.emplace(acceptance.purchase, Hold{acceptance.buyer, acceptance.units, acceptance.sequence,
+                                             acceptance.accepted_at, HoldState::held});
+    give_right(acceptance);
+    check_stock();
+}
+
+void Book::give_right(const Acceptance& acceptance) {
+    Buyer& buyer = buyers_[acceptance.buyer];
+    buyer.units += acceptance.units;
+    buyer.active.push_back(acceptance.purchase);
+}
+
+bool Book::release(const PurchaseId& purchase) {
+    const auto found = holds_.find(purchase);
+    if (found == holds_.end() || found->second.state == HoldState::finished) return false;
+    Hold& hold = found->second;
+
+    uint32_t& from = hold.state == HoldState::held ? stock_.units_held : stock_.units_sold;
+    CHECK(from >= hold.units);
+    from -= hold.units;
+    stock_.units_available += hold.units;
+    hold.state = HoldState::finished;
+
+    const auto buyer = buyers_.find(hold.buyer);
+    CHECK(buyer != buyers_.end() && buyer->second.units >= hold.units);
+    buyer->second.units -= hold.units;
+    auto& active = buyer->second.active;
+    active.erase(std::remove(active.begin(), active.end(), purchase), active.end());
+    if (buyer->second.units == 0) buyers_.erase(buyer);
+    check_stock();
+    return true;
+}
+
+bool Book::sell(const PurchaseId& purchase) {
+    const auto found = holds_.find(purchase);
+    if (found == holds_.end() || found->second.state != HoldState::held) return false;
+    found->second.state = HoldState::sold;
+    stock_.units_held -= found->second.units;
+    stock_.units_sold += found->second.units;
+    check_stock();
+    return true;
+}
+
+void Book::restock(uint32_t units) {
+    stock_.units_total += units;
+    stock_.units_available += units;
+    check_stock();
+}
+
+void Book::restore(const Acceptance& acceptance, HoldState state) {
+    const bool is_new =
+        holds_
+            .emplace(acceptance.purchase, Hold{acceptance.buyer, acceptance.units, acceptance.sequence,
+                                               acceptance.accepted_at, state})
+            .second;
+    CHECK(is_new);
+    sequence_last_ = std::max(sequence_last_, acceptance.sequence);
+    last_command_at_ = std::max(last_command_at_, acceptance.accepted_at);
+    if (state != HoldState::finished) give_right(acceptance);
+}
+
+bool Book::apply(const Acceptance& acceptance) {
+    if (holds_.contains(acceptance.purchase) || stock_.units_available < acceptance.units) return false;
+    take(acceptance);
+    last_command_at_ = std::max(last_command_at_, acceptance.accepted_at);
+    return true;
+}
+
+uint32_t Book::buyer_units(const BuyerId& buyer) const {
+    const auto found = buyers_.find(buyer);
+    return found == buyers_.end() ? 0 : found->second.units;
+}
+
+void Book::check_stock() const {
+    // Unsigned: a negative count would have wrapped and broken the sum.
+    CHECK(uint64_t{stock_.units_available} + stock_.units_held + stock_.units_sold == stock_.units_total);
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,143 @@
+// Book: who holds which unit of one item. The only place that decides.
+//
+// Deterministic: a command goes in, an outcome comes out; time arrives inside
+// the command, so the same commands always build the same book.
+//
+// Thread safety: none; a book belongs to one owner thread.
+// Invariants:
+//   1. units_available + units_held + units_sold == units_total, each >= 0
+//   2. a purchase id is taken at most once; once finished it is never active again
+//   3. a buyer's active units are the sum over that buyer's active purchases, and
+//      a reservation never lifts them above units_per_buyer_max
+//   4. sequence numbers are dense: acceptance n carries n, beginning at 1
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "base/hash.hpp"
+#include "sale/ids.hpp"
+
+namespace doorbuster {
+
+// What the operator's word and the warm-up say about selling. The window is separate.
+enum class Phase : uint8_t {
+    not_ready,  // draft, scheduled, warming: nobody buys, whatever the clock says
+    selling,    // ready, open, sold_out: sells inside the window
+    paused,
+    closed,
+};
+
+enum class ReserveOutcome : uint8_t {  // persisted in traces: append, never renumber
+    accepted = 0,
+    repeated = 1,
+    sold_out = 2,
+    limit_reached = 3,
+    not_open = 4,
+    ended = 5,
+    paused = 6,
+    key_mismatch = 7,  // a known id with another quantity or from another buyer
+};
+
+struct Stock {
+    uint32_t units_total = 0, units_available = 0, units_held = 0, units_sold = 0;
+    friend bool operator==(const Stock&, const Stock&) = default;
+};
+
+// What the book accepted: the payload of a ledger record.
+struct Acceptance {
+    PurchaseId purchase;
+    BuyerId buyer;
+    uint32_t units = 0;
+    uint64_t sequence = 0;
+    Instant accepted_at{};
+    friend bool operator==(const Acceptance&, const Acceptance&) = default;
+};
+
+enum class HoldState : uint8_t { held, sold, finished };
+
+class Book {
+public:
+    struct Terms {
+        uint32_t units_per_buyer_max;
+        Instant opens_at, closes_at;
+    };
+
+    struct ReserveCommand {
+        PurchaseId purchase;
+        BuyerId buyer;
+        uint32_t units;
+        Instant now;
+    };
+
+    struct ReserveAnswer {
+        ReserveOutcome outcome;
+        // accepted, repeated: this purchase. limit_reached: the buyer's purchase that
+        // holds the right, if there is one.
+        PurchaseId purchase{};
+        uint64_t sequence = 0;
+        Instant accepted_at{};
+        HoldState state = HoldState::held;
+    };
+
+    Book(const Terms&, const Stock&, Phase, uint64_t sequence_last = 0);
+
+    // Takes units for the buyer. Repeating a purchase id is safe.
+    // REQUIRES: units >= 1; commands arrive in non-decreasing `now`.
+    [[nodiscard]] ReserveAnswer reserve(const ReserveCommand&);
+
+    // Gives a purchase's units and its buyer's right back. False if that was done
+    // before or the purchase is unknown: nothing is ever returned twice.
+    bool release(const PurchaseId&);
+
+    // held -> sold. False if the purchase is not held.
+    bool sell(const PurchaseId&);
+
+    void restock(uint32_t units);
+    void set_terms(const Terms& terms) { terms_ = terms; }
+    void set_phase(Phase phase) { phase_ = phase; }
+
+    // Rebuilding, before the first command. A restored purchase is already counted in
+    // the Stock that the book was made with; an applied one is a ledger record behind
+    // it, a fact that is not decided again. apply answers false if the record cannot
+    // be: its id is known or its units are not there.
+    void restore(const Acceptance&, HoldState);
+    [[nodiscard]] bool apply(const Acceptance&);
+
+    const Stock& stock() const { return stock_; }
+    uint64_t sequence_last() const { return sequence_last_; }
+    Instant last_command_at() const { return last_command_at_; }
+    uint32_t buyer_units(const BuyerId&) const;
+
+private:
+    struct Hold {
+        BuyerId buyer;
+        uint32_t units;
+        uint64_t sequence;
+        Instant accepted_at;
+        HoldState state;
+    };
+    struct Buyer {
+        uint32_t units = 0;
+        // Bound: units_per_buyer_max. A limit_reached answer names the last one.
+        boost::container::small_vector<PurchaseId, 1> active;
+    };
+
+    void take(const Acceptance&);
+    void give_right(const Acceptance&);
+    void check_stock() const;
+
+    Terms terms_;
+    Phase phase_;
+
+    // Changed only by commands.
+    Stock stock_;
+    uint64_t sequence_last_;
+    Instant last_command_at_{};
+    boost::unordered_flat_map<PurchaseId, Hold, SeededHash> holds_;  // one per acceptance, until reconciled
+    boost::unordered_flat_map<BuyerId, Buyer, SeededHash> buyers_;   // one per buyer with active units
+};
+
+}  // namespace doorbuster

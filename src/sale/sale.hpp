@@ -1,0 +1,59 @@
+// Sale: what is sold, to whom, when, on which terms. Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "sale/ids.hpp"
+#include "sale/states.hpp"
+
+namespace doorbuster {
+
+struct Item {
+    ItemId id;
+    std::string name;
+    int64_t price_minor = 0;
+    int64_t original_price_minor = 0;
+    std::string currency;  // ISO 4217
+    uint32_t units_total = 0;
+    uint32_t units_per_buyer_max = 1;
+
+    friend bool operator==(const Item&, const Item&) = default;
+};
+
+enum class StockPolicy : uint8_t { reserve };
+enum class HumanCheck : uint8_t { none };
+
+struct Sale {
+    SaleId id;
+    std::string title;
+    Instant opens_at, closes_at;
+    std::chrono::seconds warm_before{1800};
+    StockPolicy stock_policy = StockPolicy::reserve;
+    std::chrono::seconds payment_window{900};
+    HumanCheck human_check = HumanCheck::none;
+    std::vector<Item> items;
+
+    friend bool operator==(const Sale&, const Sale&) = default;
+};
+
+// What is wrong with one field, and where: a JSON pointer into the sale as it was sent.
+struct Fault {
+    std::string pointer;
+    std::string detail;
+};
+
+// Every contradiction in the sale; none if it can be sold. Fields that cannot be
+// represented at all (a wrong type, an unknown word) are the reader's to report.
+std::vector<Fault> faults_of(const Sale&);
+
+constexpr size_t items_per_sale_max = 1000;
+constexpr uint32_t units_max = 100'000'000;
+constexpr int64_t price_minor_max = 1'000'000'000'000;  // times any quantity it stays far below 2^63
+constexpr uint32_t units_per_purchase_max = 1000;
+constexpr size_t title_bytes_max = 200;
+
+}  // namespace doorbuster

@@ -1,0 +1,114 @@
+#include "server/dev.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <future>
+
+#include "base/log.hpp"
+#include "base/rfc3339.hpp"
+#include "server/serve.hpp"
+#include "server/version.hpp"
+
+namespace doorbuster {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+Sale demo_sale(std::string_view id, std::string title, Instant opens_at, Instant closes_at) {
+    return {.id = SaleId(id),
+            .title = std::move(title),
+            .opens_at = opens_at,
+            .closes_at = closes_at,
+            .warm_before = 1800s,
+            .payment_window = 900s,
+            .items = {{.id = ItemId("phone"),
+                       .name = "Phone",
+                       .price_minor = 999900,
+                       .original_price_minor = 1599900,
+                       .currency = "TWD",
+                       .units_total = 100,
+                       .units_per_buyer_max = 2}}};
+}
+
+// demo-now, demo-now-2, …: the first that is on sale for a while yet, or that is free.
+template <class Usable>
+std::string demo_id(const SaleDesk& desk, const std::string& name, Usable usable) {
+    for (int number = 1;; ++number) {
+        const std::string id = number == 1 ? name : fmt::format("{}-{}", name, number);
+        const SaleRecord* known = desk.find(SaleId(id));
+        if (known == nullptr || usable(*known)) return id;
+    }
+}
+
+struct DemoSales {
+    std::string now, soon;
+    Instant soon_opens_at;
+};
+
+// REQUIRES: runs on the orders thread. `done` is called when the first sale can be bought from.
+void create_demo_sales(SaleDesk& desk, Instant now, const std::function<void(const DemoSales&)>& done) {
+    auto created = [](const StoreResult<SaleRecord>& sale) {
+        if (!sale) log_error("the demo sale could not be created", {{"error", sale.error().text()}});
+    };
+    DemoSales demo;
+    demo.now = demo_id(desk, "demo-now", [&](const SaleRecord& sale) {
+        return sale.state == SaleState::open && sale.sale.closes_at > now + 10min;
+    });
+    if (desk.find(SaleId(demo.now)) == nullptr) {
+        desk.create(demo_sale(demo.now, "Open now", now, now + 24h * 7), false, now, created);
+    }
+    demo.soon = demo_id(desk, "demo-soon", [](const SaleRecord&) { return false; });
+    demo.soon_opens_at = now + 60s;
+    desk.create(demo_sale(demo.soon, "Opens in a minute", demo.soon_opens_at, now + 24h * 7), false, now,
+                created);
+    desk.tick(now);  // warms both up
+    desk.act(SaleId(demo.now), SaleVerb::open, {}, now, [demo, done](const auto&) { done(demo); });
+}
+
+constexpr const char* banner = R"banner(
+Doorbuster {version}, for trying out on this machine.
+
+  buyers     http://{public_address}      (interface: http://{public_address}/openapi.json)
+  operator   http://{admin_address}      admin key {admin_key}
+  data       {data}      keys in {keys_file}
+
+  {now}   is open: 100 phones, 2 per buyer
+  {soon}  opens at {soon_opens_at}, 60 seconds from now
+
+Buy a unit and see the order, in another terminal:
+
+  TOKEN=$(curl -s --json '{{"buyer":"alice"}}' http://{public_address}/dev/sign-in | sed 's/.*"token":"\([^"]*\)".*/\1/')
+  curl -s -H "Authorization: Bearer $TOKEN" -H 'Idempotency-Key: first' \
+       --json '{{"item":"phone","quantity":1}}' http://{public_address}/v1/sales/{now}/purchases
+  curl -s -H "Authorization: Bearer $TOKEN" http://{public_address}/v1/orders
+
+As the operator:  ./run sale list   ./run sale status {now}   ./run sale pause {now}   ./run --help
+Ctrl-C stops it; nothing is lost.
+
+)banner";
+
+}  // namespace
+
+int dev(const Config& config, const std::string& keys_file) {
+    auto on_ready = [&](Services& services, const Addresses& addresses) {
+        std::promise<DemoSales> made;
+        const bool posted = services.orders_thread.post([&] {
+            create_demo_sales(services.desk, services.clock.now(),
+                              [&](const DemoSales& demo) { made.set_value(demo); });
+        });
+        if (!posted) return log_error("the demo sales could not be created: the orders thread is full");
+        const DemoSales demo = made.get_future().get();
+        fmt::print(fmt::runtime(banner), fmt::arg("version", version),
+                   fmt::arg("public_address", addresses.public_address),
+                   fmt::arg("admin_address", addresses.admin_address),
+                   fmt::arg("admin_key", config.admin.key.value()),
+                   fmt::arg("data", config.store.path.value()), fmt::arg("keys_file", keys_file),
+                   fmt::arg("now", demo.now), fmt::arg("soon", demo.soon),
+                   fmt::arg("soon_opens_at", format_rfc3339(demo.soon_opens_at)));
+    };
+    return serve(config, {.demo_sign_in = true, .on_ready = on_ready});
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,11 @@
+// `doorbuster dev`: a server with two demo sales, a demo sign-in, and a banner that
+// shows how to buy.
+#pragma once
+
+#include "config/config.hpp"
+
+namespace doorbuster {
+
+int dev(const Config& config, const std::string& keys_file);
+
+}  // namespace doorbuster

@@ -1,0 +1,134 @@
+#include "server/front.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+namespace doorbuster {
+
+namespace {
+
+GateOptions gate_options(const Config& config, const std::string& listen, uint32_t body_bytes_max) {
+    const ServerOptions& server = config.server;
+    return {.listen = listen,
+            .body_bytes_max = body_bytes_max,
+            .header_bytes_max = server.header_bytes_max,
+            .header_fields_max = server.header_fields_max,
+            .connections_max = server.connections_max,
+            .header_deadline = milliseconds(server.header_deadline_ms.value()),
+            .body_deadline = milliseconds(server.body_deadline_ms.value()),
+            .write_deadline = milliseconds(server.write_deadline_ms.value()),
+            .idle_deadline = milliseconds(server.idle_deadline_ms.value())};
+}
+
+std::string with_port(const std::string& listen, uint16_t port) {
+    return listen.substr(0, listen.rfind(':') + 1) + std::to_string(port);
+}
+
+}  // namespace
+
+Front::Front(const Config& config) {
+    const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const uint32_t threads = config.server.threads == 0 ? cores : config.server.threads.value();
+    GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
+    for (uint32_t index = 0; index < threads; ++index) {
+        if (config.server.pin_threads) options.cpu = static_cast<int>(index % cores);
+        gates_.push_back(std::make_unique<Gate>(static_cast<uint16_t>(index), options));
+        // Where the port was left to the system, all threads share the one that the first got.
+        options.listen = with_port(options.listen, gates_.front()->port());
+    }
+    admin_gate_ =
+        std::make_unique<Gate>(static_cast<uint16_t>(threads),
+                               gate_options(config, config.admin.listen, config.admin.body_bytes_max));
+}
+
+std::vector<ReplySink*> Front::sinks() {
+    std::vector<ReplySink*> sinks;
+    for (const auto& gate : gates_) sinks.push_back(gate.get());
+    sinks.push_back(admin_gate_.get());
+    return sinks;
+}
+
+void Front::start(Services& services, const OrderWorker& worker) {
+    for (const auto& gate : gates_) {
+        apis_.push_back(std::make_unique<PublicApi>(services, *gate));
+        gate->set_handler(*apis_.back());
+    }
+    admin_api_ = std::make_unique<AdminApi>(services, *admin_gate_, worker);
+    admin_gate_->set_handler(*admin_api_);
+    for (const auto& gate : gates_) gate->start();
+    admin_gate_->start();
+}
+
+void Front::publish(std::shared_ptr<const Catalogue> catalogue, std::function<void()> shown) {
+    {
+        std::lock_guard lock(mutex_);
+        catalogue_ = catalogue;
+    }
+    // Whoever is told of the change must find it at every gate.
+    const auto left = std::make_shared<std::atomic<size_t>>(gates_.size() + 1);
+    auto show = [&](Gate& gate, auto& api) {
+        gate.post([&api, catalogue, left, shown] {
+            api.set_catalogue(catalogue);
+            if (left->fetch_sub(1) == 1) shown();
+        });
+    };
+    for (size_t i = 0; i < gates_.size(); ++i) show(*gates_[i], *apis_[i]);
+    show(*admin_gate_, *admin_api_);
+}
+
+bool Front::drain(milliseconds at_most) {
+    struct Waiting {
+        std::mutex mutex;
+        std::condition_variable changed;
+        size_t left;
+    };
+    // Shared: after the deadline a gate may still tell that it is done.
+    const auto waiting = std::make_shared<Waiting>();
+    waiting->left = gates_.size() + 1;
+    const auto drained = [waiting] {
+        std::lock_guard lock(waiting->mutex);
+        --waiting->left;
+        waiting->changed.notify_one();
+    };
+    for (const auto& gate : gates_) gate->drain(drained);
+    admin_gate_->drain(drained);
+    std::unique_lock lock(waiting->mutex);
+    return waiting->changed.wait_for(lock, at_most, [&] { return waiting->left == 0; });
+}
+
+void Front::stop() {
+    for (const auto& gate : gates_) gate->stop();
+    admin_gate_->stop();
+}
+
+void Front::describe(MetricsSnapshot& snapshot) const {
+    MetricsSnapshot::Listener listener{.name = "public", .probes = {}};
+    auto add = [&](const Gate& gate, const Probe& probe) {
+        const GateFigures figures = gate.figures();
+        listener.probes.push_back(&probe);
+        listener.connections_open += figures.connections_open;
+        listener.connections_total += figures.connections_total;
+        listener.deadline_closed_total += figures.deadline_closed_total;
+        listener.malformed_total += figures.malformed_total;
+    };
+    for (size_t i = 0; i < gates_.size(); ++i) add(*gates_[i], apis_[i]->probe());
+    snapshot.listeners.push_back(std::exchange(listener, {.name = "admin", .probes = {}}));
+    add(*admin_gate_, admin_api_->probe());
+    snapshot.listeners.push_back(std::move(listener));
+
+    std::lock_guard lock(mutex_);
+    if (!catalogue_) return;
+    for (const auto& [id, sale] : catalogue_->sales()) {
+        for (const ListedItem& item : sale.items) {
+            const Stock stock = item.board->stock();
+            snapshot.units.push_back({.sale = id,
+                                      .item = item.item.id.str(),
+                                      .available = stock.units_available,
+                                      .held = stock.units_held,
+                                      .sold = stock.units_sold});
+        }
+    }
+}
+
+}  // namespace doorbuster

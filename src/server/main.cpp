@@ -1,0 +1,13 @@
+#include "cli/cli.hpp"
+#include "server/dev.hpp"
+#include "server/serve.hpp"
+#include "server/version.hpp"
+
+int main(int argc, char** argv) {
+    using namespace doorbuster;
+    return run_cli(argc, argv,
+                   {.serve = [](const Config& config) { return serve(config, {}); },
+                    .dev = [](const Config& config,
+                              const DevOptions& options) { return dev(config, options.keys_file); },
+                    .version = version});
+}

@@ -1,0 +1,161 @@
+#include "server/serve.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdio>
+#include <stdexcept>
+
+#include "base/log.hpp"
+#include "server/embedded_store.hpp"
+#include "server/front.hpp"
+#include "server/stop_signal.hpp"
+#include "shard/rebuild.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+int failed(const std::string& reason) {
+    std::fprintf(stderr, "doorbuster: %s\n", reason.c_str());
+    return 1;
+}
+
+// A crowd needs a file descriptor each; the soft limit is often 1,024.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string with_port(const std::string& listen, uint16_t port) {
+    return listen.substr(0, listen.rfind(':') + 1) + std::to_string(port);
+}
+
+int run(const Config& config, const ServeMode& mode) {
+    set_log_level(config.log.level.value());
+    raise_descriptor_limit();
+    StopSignal stop;
+    auto fail = [&stop](const StoreError& error) { stop.fail(error.text()); };
+
+    // Owners, in the order of a purchase's way; each borrows from those above it.
+    MonotonicClock clock;
+    auto store = EmbeddedStore::open(config.store.path);
+    if (!store) return failed(store.error().text());
+    auto readers = store->lookup_readers(config.lookups.threads);
+    if (!readers) return failed(readers.error().text());
+    const auto last_order = store->orders->reader().last_order();
+    if (!last_order) return failed(last_order.error().text());
+    const Identity identity(config.identity.hmac_secret);
+    Front front(config);
+
+    Shard shard(*store->ledger);
+    OrdersThread* orders_thread_at = nullptr;
+    Owner owner(shard, clock,
+                {.queue_capacity = config.shard.queue_capacity,
+                 .batch_max = config.shard.batch_max,
+                 .wait_max = milliseconds(config.shard.wait_ms_max.value())},
+                {.on_append = [&] { orders_thread_at->wake(); }, .on_failure = fail});
+    owner.set_sinks(front.sinks());
+    Snowflake ids(config.orders.node, static_cast<int64_t>(*last_order));
+    OrderWorker worker(
+        *store->worker_ledger, *store->orders, owner, ids,
+        {.batch_max = config.orders.batch_max, .rate_per_second_max = config.orders.rate_per_second_max});
+    SaleDesk desk(*store->orders, owner,
+                  [&](auto catalogue, auto shown) { front.publish(std::move(catalogue), std::move(shown)); });
+    OrdersThread orders_thread(*store->orders, worker, desk, clock, config.orders.tasks_max, fail);
+    orders_thread_at = &orders_thread;
+    auto lookups = std::make_unique<Lookups>(*std::move(readers), config.lookups.tasks_max);
+
+    std::atomic<bool> is_ready{false};
+    std::atomic<uint64_t> ledger_position_at_start{0};
+    auto metrics = [&] {
+        const Owner::Figures figures = owner.figures();
+        const uint64_t ledger_position = ledger_position_at_start + figures.acceptances;
+        MetricsSnapshot snapshot;
+        front.describe(snapshot);
+        snapshot.queue_depth = figures.queued;
+        snapshot.predicted_wait_seconds = std::chrono::duration<double>(figures.predicted_wait).count();
+        snapshot.batches_total = figures.batches;
+        snapshot.commands_total = figures.commands;
+        snapshot.acceptances_total = figures.acceptances;
+        snapshot.orders_position = worker.position();
+        snapshot.orders_behind = ledger_position - std::min(ledger_position, worker.position());
+        snapshot.ordered_total = worker.ordered();
+        snapshot.cancelled_total = worker.cancelled();
+        snapshot.dead_letters_total = worker.dead_letters();
+        snapshot.ready = is_ready;
+        return metrics_text(snapshot);
+    };
+    Services services{.clock = clock,
+                      .owner = owner,
+                      .lookups = *lookups,
+                      .orders_thread = orders_thread,
+                      .desk = desk,
+                      .orders = *store->orders,
+                      .books = owner,
+                      .identity = identity,
+                      .admin_key = config.admin.key,
+                      .demo_sign_in = mode.demo_sign_in,
+                      .metrics_text = metrics,
+                      .is_ready = [&] { return is_ready.load(); }};
+
+    // The gates answer from here on; buyers hear `rebuilding` until the books are there.
+    front.start(services, worker);
+    const auto rebuilt = [&]() -> StoreResult<Rebuilt> {
+        if (const auto loaded = desk.load(); !loaded) return loaded.error();
+        if (const auto loaded = worker.load(); !loaded) return loaded.error();
+        return rebuild(shard, store->orders->reader(), *store->worker_ledger);
+    }();
+    if (rebuilt) {
+        ledger_position_at_start = rebuilt->ledger_position;
+        log_info("books rebuilt",
+                 {{"purchases", rebuilt->purchases}, {"not_yet_ordered", rebuilt->ledger_records}});
+        owner.start();
+        orders_thread.start();
+        is_ready = true;
+        const Addresses addresses{with_port(config.server.listen, front.public_port()),
+                                  with_port(config.admin.listen, front.admin_port())};
+        if (mode.on_ready) mode.on_ready(services, addresses);
+        fmt::print("doorbuster is ready  public={} admin={}\n", addresses.public_address,
+                   addresses.admin_address);
+        std::fflush(stdout);
+        stop.wait();
+    } else {
+        stop.fail(rebuilt.error().text());
+    }
+
+    if (const auto reason = stop.failure()) {
+        // Memory and disk may no longer agree: let what was answered leave, then end here.
+        log_error("stopping after a failure", {{"reason", *reason}});
+        front.drain(milliseconds(1000));
+        failed(*reason);
+        std::fflush(stderr);
+        std::_Exit(1);
+    }
+    log_info("draining", {});
+    if (!front.drain(milliseconds(config.server.drain_ms_max.value()))) {
+        log_warn("some requests were still in hand at the end of server.drain_ms_max");
+    }
+    owner.stop();          // every purchase submitted is decided and durable
+    lookups.reset();       // every look-up is answered
+    orders_thread.stop();  // every order promised is placed
+    front.stop();
+    if (const auto reason = stop.failure()) return failed(*reason);
+    log_info("stopped", {{"position", worker.position()}});
+    return 0;
+}
+
+}  // namespace
+
+int serve(const Config& config, const ServeMode& mode) {
+    try {
+        return run(config, mode);
+    } catch (const std::runtime_error& error) {
+        return failed(error.what());
+    }
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,160 @@
+#include "shard/owner.hpp"
+
+#include "base/check.hpp"
+#include "base/threads.hpp"
+
+namespace doorbuster {
+
+using std::chrono::steady_clock;
+
+Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
+    : shard_(shard),
+      clock_(clock),
+      options_(options),
+      hooks_(std::move(hooks)),
+      queue_(options.queue_capacity) {
+    batch_.reserve(options_.batch_max);
+}
+
+Owner::~Owner() {
+    CHECK(!thread_.joinable());
+}
+
+void Owner::set_sinks(std::vector<ReplySink*> sinks) {
+    shard_.set_sinks(std::move(sinks));
+}
+
+void Owner::start() {
+    stage_.store(Stage::running, std::memory_order_release);
+    thread_ = std::thread([this] {
+        set_thread_up("owner", options_.cpu);
+        run();
+    });
+}
+
+Submitted Owner::submit(PurchaseCommand&& command) {
+    if (stage_.load(std::memory_order_acquire) != Stage::running) return Submitted::rebuilding;
+    if (predicted_wait() > options_.wait_max || !queue_.try_push(std::move(command)))
+        return Submitted::overloaded;
+    wakeup_.wake();
+    return Submitted::queued;
+}
+
+std::chrono::nanoseconds Owner::predicted_wait() const {
+    return std::chrono::nanoseconds(queue_.size() * command_ns_.load(std::memory_order_relaxed));
+}
+
+void Owner::control(ControlCommand command, std::function<void()> applied) {
+    const Stage stage = stage_.load(std::memory_order_acquire);
+    if (stage == Stage::not_started || stage == Stage::stopped) {
+        // Before the start the caller's is the only thread. After the end nobody reads the
+        // books any more: what the command says is recorded, and the next start sees it.
+        if (stage == Stage::not_started) shard_.apply(command);
+        if (applied) applied();
+        return;
+    }
+    {
+        std::unique_lock lock(control_mutex_);
+        control_room_.wait(lock, [&] { return controls_.size() < options_.control_capacity; });
+        controls_.push_back({std::move(command), std::move(applied)});
+        has_controls_.store(true, std::memory_order_release);
+    }
+    wakeup_.wake();
+}
+
+void Owner::run() {
+    constexpr auto sleep_max = std::chrono::seconds(1);
+    for (;;) {
+        // Read before the queues are: what was submitted before stop() is then seen below.
+        const bool stopping = stopping_.load(std::memory_order_acquire);
+        const bool did_controls = run_controls();
+        const bool did_batch = run_batch();
+        if (did_controls || did_batch) continue;
+        if (stopping) return;
+        if (stage_.load(std::memory_order_relaxed) == Stage::running) {
+            if (const auto kept = shard_.idle(); !kept) fail(kept.error());
+        }
+        wakeup_.sleep(sleep_max);
+    }
+}
+
+bool Owner::run_controls() {
+    if (!has_controls_.load(std::memory_order_acquire)) return false;
+    std::vector<Control> taken;
+    {
+        std::lock_guard lock(control_mutex_);
+        taken.swap(controls_);
+        has_controls_.store(false, std::memory_order_relaxed);
+    }
+    control_room_.notify_all();
+    for (Control& control : taken) {
+        shard_.apply(control.command);
+        if (control.applied) control.applied();
+    }
+    return true;
+}
+
+bool Owner::run_batch() {
+    batch_.clear();
+    for (PurchaseCommand command; batch_.size() < options_.batch_max && queue_.pop(command);) {
+        batch_.push_back(command);
+    }
+    if (batch_.empty()) return false;
+    if (stage_.load(std::memory_order_relaxed) == Stage::failed) {
+        shard_.abandon(batch_);
+        return true;
+    }
+
+    const auto began = steady_clock::now();
+    const StoreResult<void> decided = shard_.decide(batch_, clock_.now());
+    const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - began);
+    const uint64_t per_command = static_cast<uint64_t>(took.count()) / batch_.size();
+    const uint64_t smoothed = command_ns_.load(std::memory_order_relaxed);
+    // Small batches pay a commit for few commands; they say little about a full queue.
+    if (batch_.size() > 16 || per_command < smoothed) {
+        command_ns_.store((smoothed * 7 + per_command) / 8, std::memory_order_relaxed);
+    }
+
+    uint64_t acceptances = 0;
+    for (const Book::ReserveAnswer& answer : shard_.last_answers()) {
+        outcomes_[static_cast<size_t>(answer.outcome)].fetch_add(1, std::memory_order_relaxed);
+        acceptances += answer.outcome == ReserveOutcome::accepted;
+    }
+    batches_.fetch_add(1, std::memory_order_relaxed);
+    commands_.fetch_add(batch_.size(), std::memory_order_relaxed);
+    if (!decided) {
+        fail(decided.error());
+        return true;
+    }
+    acceptances_.fetch_add(acceptances, std::memory_order_relaxed);
+    if (acceptances > 0 && hooks_.on_append) hooks_.on_append();
+    return true;
+}
+
+void Owner::fail(const StoreError& error) {
+    stage_.store(Stage::failed, std::memory_order_release);
+    if (hooks_.on_failure) hooks_.on_failure(error);
+}
+
+void Owner::stop() {
+    if (!thread_.joinable()) return;
+    stopping_.store(true, std::memory_order_release);
+    wakeup_.wake();
+    thread_.join();
+    stage_.store(Stage::stopped, std::memory_order_release);
+    run_controls();  // those that came between its last look and its end
+}
+
+Owner::Figures Owner::figures() const {
+    Figures figures{.batches = batches_.load(std::memory_order_relaxed),
+                    .commands = commands_.load(std::memory_order_relaxed),
+                    .acceptances = acceptances_.load(std::memory_order_relaxed),
+                    .queued = queue_.size(),
+                    .predicted_wait = predicted_wait()};
+    for (size_t i = 0; i < figures.outcomes.size(); ++i) {
+        figures.outcomes[i] = outcomes_[i].load(std::memory_order_relaxed);
+    }
+    return figures;
+}
+
+}  // namespace doorbuster

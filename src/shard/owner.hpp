@@ -1,0 +1,107 @@
+// Owner: the thread that owns every book, and the queues that lead to it.
+//
+// Purchases come through a bounded queue that says no when it is full or when the
+// predicted wait is above the limit: before anything is taken. Releases and the
+// operator's words come through a second one whose putters wait instead.
+//
+// Thread safety: submit, control and the figures from any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/bounded_queue.hpp"
+#include "base/clock.hpp"
+#include "base/wakeup.hpp"
+#include "shard/command.hpp"
+#include "shard/shard.hpp"
+#include "store/book_control.hpp"
+#include "store/errors.hpp"
+
+namespace doorbuster {
+
+class Owner final : public BookControl {
+public:
+    struct Options {
+        size_t queue_capacity = 16384;  // power of two
+        size_t batch_max = 1024;
+        std::chrono::milliseconds wait_max{2000};
+        size_t control_capacity = 4096;
+        int cpu = -1;  // core to pin the thread to
+    };
+
+    // `sinks` are addressed by PurchaseCommand::sink. `on_append` is called after every
+    // append (the worker may have something to do), `on_failure` once, when the ledger
+    // failed: those waiting have then heard `unknown`, and the process must end.
+    struct Hooks {
+        std::function<void()> on_append;
+        std::function<void(const StoreError&)> on_failure;
+    };
+
+    Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks);
+    ~Owner() override;
+
+    void set_sinks(std::vector<ReplySink*> sinks);  // before start
+    void start();
+
+    [[nodiscard]] Submitted submit(PurchaseCommand&& command);
+    void control(ControlCommand command, std::function<void()> applied = {}) override;
+
+    // Decides all that was submitted, then ends the thread. REQUIRES: nobody submits any more.
+    void stop();
+
+    struct Figures {
+        uint64_t batches = 0, commands = 0, acceptances = 0;
+        size_t queued = 0;
+        std::chrono::nanoseconds predicted_wait{0};
+        std::array<uint64_t, 8> outcomes{};  // by ReserveOutcome
+    };
+    Figures figures() const;
+
+private:
+    struct Control {
+        ControlCommand command;
+        std::function<void()> applied;
+    };
+
+    enum class Stage : uint8_t { not_started, running, failed, stopped };
+
+    void run();
+    bool run_controls();
+    bool run_batch();
+    void fail(const StoreError& error);
+    std::chrono::nanoseconds predicted_wait() const;
+
+    Shard& shard_;
+    Clock& clock_;
+    const Options options_;
+    const Hooks hooks_;
+
+    // Any thread.
+    BoundedQueue<PurchaseCommand> queue_;
+    Wakeup wakeup_;
+    std::atomic<Stage> stage_{Stage::not_started};
+    std::atomic<bool> stopping_{false};
+    std::atomic<uint64_t> command_ns_{2000};  // smoothed time per command, commits included
+
+    // Guarded by control_mutex_.
+    std::mutex control_mutex_;
+    std::condition_variable control_room_;
+    std::vector<Control> controls_;
+    std::atomic<bool> has_controls_{false};
+
+    // The owner thread's; the counters are read by others.
+    std::vector<PurchaseCommand> batch_;
+    std::atomic<uint64_t> batches_{0}, commands_{0}, acceptances_{0};
+    std::array<std::atomic<uint64_t>, 8> outcomes_{};
+
+    std::thread thread_;
+};
+
+}  // namespace doorbuster

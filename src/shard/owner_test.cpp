@@ -1,0 +1,91 @@
+#include "shard/owner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "sale/testing.hpp"
+#include "store_sqlite/sqlite_ledger.hpp"
+#include "store_sqlite/testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+
+struct CountingSink final : ReplySink {
+    std::atomic<uint64_t> replies{0}, accepted{0};
+    void deliver(std::span<const PurchaseReply> some) override {
+        for (const PurchaseReply& reply : some) {
+            accepted += reply.answer.outcome == ReserveOutcome::accepted && reply.verdict == Verdict::decided;
+        }
+        replies += some.size();
+    }
+};
+
+struct FixedClock final : Clock {
+    Instant now() override { return t0; }
+};
+
+class OwnerTest : public ::testing::Test {
+protected:
+    void open(uint32_t units) {
+        owner.control(OpenBook{ItemSlot{0},
+                               SaleId("phone-drop"),
+                               ItemId("phone"),
+                               {1, t0, t0 + 1h},
+                               {units, units, 0, 0},
+                               Phase::selling,
+                               board});
+        owner.set_sinks({&sink, &sink});
+    }
+
+    TemporaryFolder folder;
+    std::unique_ptr<SqliteLedger> ledger = std::move(*SqliteLedger::open(folder.path("ledger.db")));
+    Shard shard{*ledger};
+    FixedClock clock;
+    CountingSink sink;
+    std::shared_ptr<ItemBoard> board = std::make_shared<ItemBoard>();
+    Owner owner{shard, clock, {.queue_capacity = 1024}, {}};
+};
+
+TEST_F(OwnerTest, EverySubmittedCommandGetsExactlyOneReplyAndNoUnitIsSoldTwice) {
+    open(50);
+    owner.start();
+    std::atomic<uint64_t> queued{0};
+    std::vector<std::thread> gates;
+    for (uint16_t gate = 0; gate < 2; ++gate) {
+        gates.emplace_back([&, gate] {
+            for (uint32_t i = 0; i < 2000; ++i) {
+                const uint32_t number = gate * 10'000u + i;
+                const BuyerId buyer("buyer-" + std::to_string(number));
+                queued += owner.submit({ItemSlot{0}, purchase(number), buyer, 1, gate, nullptr}) ==
+                          Submitted::queued;
+            }
+        });
+    }
+    for (std::thread& gate : gates) gate.join();
+    owner.stop();
+    EXPECT_EQ(sink.replies, queued);
+    EXPECT_EQ(sink.accepted, std::min<uint64_t>(50, queued));
+    EXPECT_EQ(board->stock().units_held, sink.accepted);
+}
+
+TEST_F(OwnerTest, BeforeItRunsPurchasesHearRebuilding) {
+    open(1);
+    EXPECT_EQ(owner.submit({ItemSlot{0}, purchase(1), alice, 1, 0, nullptr}), Submitted::rebuilding);
+}
+
+TEST_F(OwnerTest, AControlIsAppliedBehindWhatWasGivenBefore) {
+    open(1);
+    owner.start();
+    ASSERT_EQ(owner.submit({ItemSlot{0}, purchase(1), alice, 1, 0, nullptr}), Submitted::queued);
+    std::promise<void> released;
+    owner.control(RestockItem{ItemSlot{0}, 4}, [&] { released.set_value(); });
+    released.get_future().wait();
+    EXPECT_EQ(board->stock().units_total, 5u);
+    owner.stop();
+}
+
+}  // namespace
+}  // namespace doorbuster

@@ -1,0 +1,173 @@
+#include "shard/shard.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "base/log.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+// A refusal that no acceptance of this batch can change stands at once. The others
+// may rest on a unit that was taken a moment ago and is not durable yet: if that
+// commit fails, "sold out" was not true.
+bool rests_on_commit(ReserveOutcome outcome) {
+    switch (outcome) {
+        case ReserveOutcome::accepted:
+        case ReserveOutcome::repeated:
+        case ReserveOutcome::sold_out:
+        case ReserveOutcome::limit_reached:
+        case ReserveOutcome::key_mismatch:
+            return true;
+        case ReserveOutcome::not_open:
+        case ReserveOutcome::ended:
+        case ReserveOutcome::paused:
+            return false;
+    }
+    CHECK(false);
+    return true;
+}
+
+}  // namespace
+
+void Shard::set_sinks(std::vector<ReplySink*> sinks) {
+    sinks_ = std::move(sinks);
+    replies_.resize(sinks_.size());
+}
+
+StoreResult<void> Shard::decide(std::span<const PurchaseCommand> commands, Instant now) {
+    last_now_ = std::max(now, last_now_);
+    answers_.clear();
+    accepted_.clear();
+    changed_.clear();
+
+    for (const PurchaseCommand& command : commands) {
+        Entry& entry = *entries_[static_cast<size_t>(command.slot)];
+        answers_.push_back(entry.book.reserve({command.purchase, command.buyer, command.units, last_now_}));
+        const Book::ReserveAnswer& answer = answers_.back();
+        if (answer.outcome == ReserveOutcome::accepted) {
+            accepted_.push_back(
+                {entry.sale,
+                 entry.item,
+                 {command.purchase, command.buyer, command.units, answer.sequence, answer.accepted_at}});
+            changed_.push_back(command.slot);
+        }
+        if (!rests_on_commit(answer.outcome)) reply(command, Verdict::decided, answer);
+    }
+    if (accepted_.empty()) {
+        // What the answers rest on was durable before this batch began.
+        for (size_t i = 0; i < commands.size(); ++i) {
+            if (rests_on_commit(answers_[i].outcome)) reply(commands[i], Verdict::decided, answers_[i]);
+        }
+        flush_replies();
+        return {};
+    }
+    flush_replies();
+
+    const StoreResult<void> appended = ledger_.append(accepted_);
+    const Verdict verdict = appended.has_error() ? Verdict::unknown : Verdict::decided;
+    if (verdict == Verdict::decided) {
+        for (size_t i = 0; i < accepted_.size(); ++i) {
+            const Acceptance& acceptance = accepted_[i].acceptance;
+            entries_[static_cast<size_t>(changed_[i])]->board->add_winner(acceptance.purchase,
+                                                                          acceptance.buyer);
+        }
+        std::sort(changed_.begin(), changed_.end());
+        changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+        for (const ItemSlot slot : changed_) {
+            Entry& entry = *entries_[static_cast<size_t>(slot)];
+            entry.board->show(entry.book.stock());
+        }
+    }
+    for (size_t i = 0; i < commands.size(); ++i) {
+        if (rests_on_commit(answers_[i].outcome)) reply(commands[i], verdict, answers_[i]);
+    }
+    flush_replies();
+    return appended;
+}
+
+void Shard::abandon(std::span<const PurchaseCommand> commands) {
+    for (const PurchaseCommand& command : commands) reply(command, Verdict::unknown, {});
+    flush_replies();
+}
+
+void Shard::reply(const PurchaseCommand& command, Verdict verdict, const Book::ReserveAnswer& answer) {
+    replies_[command.sink].push_back({command.reply_to, verdict, answer});
+}
+
+void Shard::flush_replies() {
+    for (size_t sink = 0; sink < sinks_.size(); ++sink) {
+        if (replies_[sink].empty()) continue;
+        sinks_[sink]->deliver(replies_[sink]);
+        replies_[sink].clear();
+    }
+}
+
+void Shard::apply(const ControlCommand& command) {
+    struct Apply {
+        Shard& shard;
+        Entry& at(ItemSlot slot) const { return *shard.entries_[static_cast<size_t>(slot)]; }
+
+        void operator()(const OpenBook& open) const {
+            const auto index = static_cast<size_t>(open.slot);
+            if (shard.entries_.size() <= index) shard.entries_.resize(index + 1);
+            CHECK(shard.entries_[index] == nullptr);
+            shard.entries_[index] = std::make_unique<Entry>(
+                Entry{open.sale, open.item, Book(open.terms, open.stock, open.phase), open.board});
+            open.board->show(open.stock);
+        }
+        void operator()(const ReleasePurchase& release) const {
+            Entry* entry = shard.find(release.sale, release.item);
+            // An item that nobody sells any more, or a release that was applied before.
+            if (entry == nullptr || !entry->book.release(release.purchase)) return;
+            entry->board->show(entry->book.stock());
+        }
+        void operator()(const RestockItem& restock) const {
+            Entry& entry = at(restock.slot);
+            entry.book.restock(restock.units);
+            entry.board->show(entry.book.stock());
+        }
+        void operator()(const SetTerms& set) const {
+            Entry& entry = at(set.slot);
+            entry.book.set_terms(set.terms);
+            entry.book.set_phase(set.phase);
+        }
+    };
+    std::visit(Apply{*this}, command);
+}
+
+Shard::Entry* Shard::find(const SaleId& sale, const ItemId& item) {
+    // From the back: an item that was replaced before its warm-up has a newer slot.
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+        if (*entry != nullptr && (*entry)->item == item && (*entry)->sale == sale) return entry->get();
+    }
+    return nullptr;
+}
+
+void Shard::restore(const PurchaseRecord& purchase) {
+    Entry* entry = find(purchase.sale, purchase.item);
+    if (entry == nullptr) return;  // a dead letter for an item that never was
+    entry->book.restore(purchase.acceptance, purchase.hold);
+    entry->board->add_winner(purchase.acceptance.purchase, purchase.acceptance.buyer);
+    last_now_ = std::max(last_now_, purchase.acceptance.accepted_at);
+}
+
+void Shard::restore(const LedgerRecord& record) {
+    Entry* entry = record.entry ? find(record.entry->sale, record.entry->item) : nullptr;
+    if (entry == nullptr || !entry->book.apply(record.entry->acceptance)) {
+        // The worker meets the same record and gives it a dead letter or a cancellation.
+        log_warn("a ledger record does not fit its book", {{"position", record.position}});
+        return;
+    }
+    entry->board->add_winner(record.entry->acceptance.purchase, record.entry->acceptance.buyer);
+    entry->board->show(entry->book.stock());
+    last_now_ = std::max(last_now_, record.entry->acceptance.accepted_at);
+}
+
+const Book* Shard::book(ItemSlot slot) const {
+    const auto index = static_cast<size_t>(slot);
+    return index < entries_.size() && entries_[index] ? &entries_[index]->book : nullptr;
+}
+
+}  // namespace doorbuster

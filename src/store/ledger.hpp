@@ -1,0 +1,55 @@
+// Ledger: the durable, ordered record of what the book accepted.
+//
+// A purchase is answered 202 only after append has returned. Positions begin at 1
+// and rise; records are never changed or removed while their sale is not reconciled.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sale/book.hpp"
+#include "store/errors.hpp"
+
+namespace doorbuster {
+
+struct LedgerEntry {
+    SaleId sale;
+    ItemId item;
+    Acceptance acceptance;
+};
+
+struct LedgerRecord {
+    uint64_t position = 0;
+    std::optional<LedgerEntry> entry;  // none: the record cannot be read
+    std::string raw;                   // then: what is there, for the dead letter
+};
+
+// Thread safety: an instance belongs to one thread.
+class LedgerReader {
+public:
+    virtual ~LedgerReader() = default;
+
+    // Records behind `position`, in order, at most `count_max`.
+    [[nodiscard]] virtual StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position,
+                                                                            size_t count_max) = 0;
+    [[nodiscard]] virtual StoreResult<std::optional<LedgerRecord>> find(const PurchaseId&) = 0;
+};
+
+// Thread safety: an instance belongs to one thread.
+class Ledger {
+public:
+    virtual ~Ledger() = default;
+
+    // All or nothing, durable when it returns. After an error nothing may be appended
+    // any more: memory and disk may no longer agree.
+    [[nodiscard]] virtual StoreResult<void> append(std::span<const LedgerEntry>) = 0;
+
+    // Called when nothing waits: a good moment for upkeep such as a checkpoint.
+    [[nodiscard]] virtual StoreResult<void> idle() = 0;
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,80 @@
+// What every ledger must do. An adapter's test instantiates it with a Fixture that has
+//   Ledger& ledger();  LedgerReader& reader();
+//   void reopen();  // closes and opens again, as a restart does
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "store/contract_testing.hpp"
+
+namespace doorbuster {
+
+template <class Fixture>
+class LedgerContract : public ::testing::Test, public Fixture {};
+
+TYPED_TEST_SUITE_P(LedgerContract);
+
+TYPED_TEST_P(LedgerContract, ReadsBackWhatWasAppendedInOrder) {
+    using namespace testing;
+    const std::vector<LedgerEntry> entries{entry(1), entry(2, bob), entry(3, carol, 2)};
+    ASSERT_TRUE(this->ledger().append(entries).has_value());
+    const auto records = this->reader().read_after(0, 100);
+    ASSERT_TRUE(records.has_value());
+    ASSERT_EQ(records->size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ((*records)[i].position, i + 1);
+        ASSERT_TRUE((*records)[i].entry.has_value());
+        EXPECT_EQ((*records)[i].entry->acceptance, entries[i].acceptance);
+        EXPECT_EQ((*records)[i].entry->sale, entries[i].sale);
+        EXPECT_EQ((*records)[i].entry->item, entries[i].item);
+    }
+}
+
+TYPED_TEST_P(LedgerContract, ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked) {
+    using namespace testing;
+    for (uint32_t i = 1; i <= 5; ++i) {
+        ASSERT_TRUE(this->ledger().append(std::vector{entry(i)}).has_value());
+    }
+    const auto records = this->reader().read_after(2, 2);
+    ASSERT_TRUE(records.has_value());
+    ASSERT_EQ(records->size(), 2u);
+    EXPECT_EQ(records->front().position, 3u);
+    EXPECT_TRUE(this->reader().read_after(5, 2)->empty());
+}
+
+TYPED_TEST_P(LedgerContract, KeepsEverythingAcrossARestart) {
+    using namespace testing;
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2, bob)}).has_value());
+    this->reopen();
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(3, carol)}).has_value());
+    const auto records = this->reader().read_after(0, 100);
+    ASSERT_TRUE(records.has_value());
+    ASSERT_EQ(records->size(), 3u);
+    EXPECT_EQ(records->back().position, 3u);
+}
+
+TYPED_TEST_P(LedgerContract, FindsARecordByItsPurchase) {
+    using namespace testing;
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2, bob)}).has_value());
+    const auto found = this->reader().find(purchase(2));
+    ASSERT_TRUE(found.has_value() && found->has_value());
+    EXPECT_EQ((*found)->entry->acceptance.buyer, bob);
+    const auto missing = this->reader().find(purchase(9));
+    ASSERT_TRUE(missing.has_value());
+    EXPECT_FALSE(missing->has_value());
+}
+
+TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
+    using namespace testing;
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1)}).has_value());
+    // The second of these takes a purchase id that is there already.
+    EXPECT_FALSE(this->ledger().append(std::vector{entry(2), entry(1)}).has_value());
+    this->reopen();
+    EXPECT_EQ(this->reader().read_after(0, 100)->size(), 1u);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ReadsBackWhatWasAppendedInOrder,
+                            ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked,
+                            KeepsEverythingAcrossARestart, FindsARecordByItsPurchase, ABatchIsAllOrNothing);
+
+}  // namespace doorbuster

@@ -1,0 +1,159 @@
+#include "store_sqlite/schema.hpp"
+
+#include <fmt/format.h>
+
+namespace doorbuster::sqlite {
+
+namespace {
+
+constexpr const char* ledger_migrations[] = {
+    R"sql(
+    CREATE TABLE ledger(
+        position       INTEGER PRIMARY KEY,
+        sale           TEXT    NOT NULL,
+        item           TEXT    NOT NULL,
+        epoch          INTEGER NOT NULL DEFAULT 0,
+        bucket         INTEGER NOT NULL DEFAULT 0,
+        sequence       INTEGER NOT NULL,
+        purchase       BLOB    NOT NULL UNIQUE,
+        buyer          TEXT    NOT NULL,
+        units          INTEGER NOT NULL,
+        accepted_at_ms INTEGER NOT NULL,
+        UNIQUE(sale, item, epoch, bucket, sequence)
+    );
+    )sql",
+};
+
+// What is in flight (in the ledger, behind the worker's position) is still available here.
+constexpr const char* orders_migrations[] = {
+    R"sql(
+    CREATE TABLE sales(
+        id               TEXT    PRIMARY KEY,
+        state            TEXT    NOT NULL,
+        version          INTEGER NOT NULL,
+        title            TEXT    NOT NULL,
+        opens_at_ms      INTEGER NOT NULL,
+        closes_at_ms     INTEGER NOT NULL,
+        warm_before_s    INTEGER NOT NULL,
+        stock_policy     TEXT    NOT NULL,
+        payment_window_s INTEGER NOT NULL,
+        human_check      TEXT    NOT NULL,
+        created_at_ms    INTEGER NOT NULL,
+        updated_at_ms    INTEGER NOT NULL,
+        CHECK(closes_at_ms > opens_at_ms)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE items(
+        sale                 TEXT    NOT NULL REFERENCES sales(id),
+        id                   TEXT    NOT NULL,
+        ordinal              INTEGER NOT NULL,
+        name                 TEXT    NOT NULL,
+        price_minor          INTEGER NOT NULL CHECK(price_minor >= 0),
+        original_price_minor INTEGER NOT NULL,
+        currency             TEXT    NOT NULL,
+        units_per_buyer_max  INTEGER NOT NULL CHECK(units_per_buyer_max >= 1),
+        units_total          INTEGER NOT NULL CHECK(units_total BETWEEN 1 AND 4000000000),
+        units_available      INTEGER NOT NULL CHECK(units_available >= 0),
+        units_held           INTEGER NOT NULL CHECK(units_held >= 0),
+        units_sold           INTEGER NOT NULL CHECK(units_sold >= 0),
+        version              INTEGER NOT NULL,
+        PRIMARY KEY(sale, id),
+        CHECK(units_available + units_held + units_sold == units_total)
+    ) WITHOUT ROWID;
+
+    -- The worker's inbox: every purchase that left the ledger, for as long as the sale is kept.
+    CREATE TABLE purchases(
+        id             BLOB    PRIMARY KEY,
+        sale           TEXT    NOT NULL,
+        item           TEXT    NOT NULL,
+        buyer          TEXT    NOT NULL,
+        units          INTEGER NOT NULL,
+        sequence       INTEGER NOT NULL,
+        accepted_at_ms INTEGER NOT NULL,
+        position       INTEGER NOT NULL,
+        state          TEXT    NOT NULL CHECK(state IN ('ordered', 'cancelled')),
+        reason         TEXT,
+        order_id       INTEGER,
+        CHECK(state == 'cancelled' OR order_id IS NOT NULL)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE orders(
+        id            INTEGER PRIMARY KEY,
+        purchase      BLOB    NOT NULL UNIQUE,
+        sale          TEXT    NOT NULL,
+        item          TEXT    NOT NULL,
+        buyer         TEXT    NOT NULL,
+        units         INTEGER NOT NULL CHECK(units >= 1),
+        amount_minor  INTEGER NOT NULL CHECK(amount_minor >= 0),
+        currency      TEXT    NOT NULL,
+        state         TEXT    NOT NULL,
+        version       INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        pay_by_ms     INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        FOREIGN KEY(sale, item) REFERENCES items(sale, id)
+    );
+    CREATE INDEX orders_by_buyer ON orders(buyer, id);
+
+    -- Active units of a buyer; no row means none.
+    CREATE TABLE buyer_holdings(
+        sale  TEXT    NOT NULL,
+        item  TEXT    NOT NULL,
+        buyer TEXT    NOT NULL,
+        units INTEGER NOT NULL CHECK(units >= 1),
+        PRIMARY KEY(sale, item, buyer)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE dead_letters(
+        position     INTEGER PRIMARY KEY,
+        reason       TEXT    NOT NULL,
+        record       TEXT    NOT NULL,
+        buried_at_ms INTEGER NOT NULL
+    );
+
+    CREATE TABLE worker(
+        only_row INTEGER PRIMARY KEY CHECK(only_row == 1),
+        position INTEGER NOT NULL
+    );
+    INSERT INTO worker VALUES(1, 0);
+    )sql",
+};
+
+}  // namespace
+
+const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations};
+const Schema orders_schema{"orders.db", 0x44424f31, orders_migrations};
+
+void prepare(Connection& connection, const Schema& schema) {
+    const auto newest = static_cast<int64_t>(schema.migrations.size());
+    const int64_t version = connection.read_integer("PRAGMA user_version");
+    const int64_t application = connection.read_integer("PRAGMA application_id");
+    const bool is_new = connection.read_integer("SELECT count(*) FROM sqlite_master") == 0 && version == 0;
+    if (!is_new && application != schema.application_id) {
+        throw Failure(
+            StoreErrc::damaged,
+            fmt::format("{} is not a Doorbuster database; move it away or choose another store.path",
+                        schema.name));
+    }
+    if (version > newest) {
+        throw Failure(
+            StoreErrc::newer_schema,
+            fmt::format("{} has schema version {}, this program knows versions up to {}; run the newer "
+                        "doorbuster that wrote it",
+                        schema.name, version, newest));
+    }
+
+    connection.execute("PRAGMA journal_mode = WAL");
+    connection.execute("PRAGMA synchronous = FULL");
+    connection.execute("PRAGMA foreign_keys = ON");
+    connection.execute("PRAGMA temp_store = MEMORY");
+    if (is_new) connection.execute(fmt::format("PRAGMA application_id = {}", schema.application_id).c_str());
+    for (int64_t at = version; at < newest; ++at) {
+        Transaction transaction(connection);
+        connection.execute(schema.migrations[static_cast<size_t>(at)]);
+        connection.execute(fmt::format("PRAGMA user_version = {}", at + 1).c_str());
+        transaction.commit();
+    }
+}
+
+}  // namespace doorbuster::sqlite

@@ -1,0 +1,110 @@
+#include "store_sqlite/schema.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "store_sqlite/data_folder.hpp"
+#include "store_sqlite/sqlite_ledger.hpp"
+#include "store_sqlite/sqlite_orders.hpp"
+#include "store_sqlite/testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using testing::TemporaryFolder;
+
+std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Schema, ANewerDatabaseIsRefusedAndLeftAsItIs) {
+    TemporaryFolder folder;
+    const std::string path = folder.path("ledger.db");
+    ASSERT_TRUE(SqliteLedger::open(path).has_value());
+    {
+        sqlite::Connection connection(path, sqlite::Access::write);
+        connection.execute("PRAGMA user_version = 999");
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    const std::string before = bytes_of(path);
+    const auto opened = SqliteLedger::open(path);
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code, StoreErrc::newer_schema);
+    EXPECT_NE(opened.error().detail.find("999"), std::string::npos) << opened.error().detail;
+    EXPECT_EQ(bytes_of(path), before);
+}
+
+TEST(Schema, AnotherProgramsDatabaseIsRefused) {
+    TemporaryFolder folder;
+    const std::string path = folder.path("orders.db");
+    {
+        sqlite::Connection connection(path, sqlite::Access::write);
+        connection.execute("CREATE TABLE theirs(a)");
+    }
+    const auto opened = SqliteOrders::open(path);
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code, StoreErrc::damaged);
+}
+
+TEST(Schema, AFileThatIsNoDatabaseIsRefused) {
+    TemporaryFolder folder;
+    std::ofstream(folder.path("ledger.db")) << std::string(4096, 'x');
+    const auto opened = SqliteLedger::open(folder.path("ledger.db"));
+    ASSERT_FALSE(opened.has_value());
+    EXPECT_EQ(opened.error().code, StoreErrc::damaged);
+}
+
+TEST(Schema, AnOldDatabaseIsCarriedForwardStepByStep) {
+    TemporaryFolder folder;
+    constexpr const char* steps[] = {"CREATE TABLE one(a); INSERT INTO one VALUES(7);",
+                                     "ALTER TABLE one ADD COLUMN b DEFAULT 5;"};
+    sqlite::Connection connection(folder.path("some.db"), sqlite::Access::write);
+    sqlite::prepare(connection, {"some.db", 1, std::span(steps).first(1)});
+    EXPECT_EQ(connection.read_integer("PRAGMA user_version"), 1);
+    sqlite::prepare(connection, {"some.db", 1, steps});
+    EXPECT_EQ(connection.read_integer("PRAGMA user_version"), 2);
+    EXPECT_EQ(connection.read_integer("SELECT a + b FROM one"), 12);
+}
+
+TEST(Schema, AFailedMigrationLeavesTheOldVersion) {
+    TemporaryFolder folder;
+    constexpr const char* steps[] = {"CREATE TABLE one(a);", "CREATE TABLE two(b); NONSENSE;"};
+    sqlite::Connection connection(folder.path("some.db"), sqlite::Access::write);
+    EXPECT_THROW(sqlite::prepare(connection, {"some.db", 1, steps}), sqlite::Failure);
+    EXPECT_EQ(connection.read_integer("PRAGMA user_version"), 1);
+    EXPECT_EQ(connection.read_integer("SELECT count(*) FROM sqlite_master WHERE name = 'two'"), 0);
+}
+
+TEST(Schema, ACommitIsSyncedToDisk) {
+    TemporaryFolder folder;
+    sqlite::Connection connection(folder.path("ledger.db"), sqlite::Access::write);
+    sqlite::prepare(connection, sqlite::ledger_schema);
+    constexpr int full = 2;
+    EXPECT_EQ(connection.read_integer("PRAGMA synchronous"), full);
+}
+
+TEST(DataFolder, OneProcessHoldsItAtATime) {
+    TemporaryFolder folder;
+    {
+        const auto held = DataFolder::hold(folder.path("data"));
+        ASSERT_TRUE(held.has_value());
+        const auto second = DataFolder::hold(folder.path("data"));
+        ASSERT_FALSE(second.has_value());
+        EXPECT_EQ(second.error().code, StoreErrc::in_use);
+        EXPECT_NE(second.error().detail.find(std::to_string(getpid())), std::string::npos);
+    }
+    EXPECT_TRUE(DataFolder::hold(folder.path("data")).has_value());
+}
+
+TEST(DataFolder, APlaceThatCannotBeAFolderSaysSo) {
+    TemporaryFolder folder;
+    std::ofstream(folder.path("file")) << "x";
+    const auto held = DataFolder::hold(folder.path("file") + "/data");
+    ASSERT_FALSE(held.has_value());
+    EXPECT_NE(held.error().text().find("file/data"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace doorbuster

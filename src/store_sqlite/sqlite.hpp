@@ -1,0 +1,141 @@
+// A thin hold on SQLite: a connection, its statements, a transaction.
+//
+// Inside this folder a failure is thrown; the adapters turn it into a StoreError at
+// the port, with guarded(). Nothing of it leaves the folder.
+//
+// Thread safety: none; a connection belongs to one thread.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "store/errors.hpp"
+
+namespace doorbuster::sqlite {
+
+class Failure : public std::exception {
+public:
+    Failure(StoreErrc code, std::string detail, bool outcome_unknown = false)
+        : code_(code), detail_(std::move(detail)), outcome_unknown_(outcome_unknown) {}
+
+    const char* what() const noexcept override { return detail_.c_str(); }
+    StoreError error(std::string_view operation) const {
+        return {code_, std::string(operation), detail_, outcome_unknown_};
+    }
+
+private:
+    StoreErrc code_;
+    std::string detail_;
+    bool outcome_unknown_;
+};
+
+// Runs `body`; what it throws becomes the error of `operation`.
+template <class Body>
+auto guarded(std::string_view operation, Body&& body) -> StoreResult<decltype(body())> {
+    try {
+        if constexpr (std::is_void_v<decltype(body())>) {
+            body();
+            return {};
+        } else {
+            return body();
+        }
+    } catch (const Failure& failure) {
+        return failure.error(operation);
+    }
+}
+
+class Connection;
+
+// One prepared statement, made once and used many times. Bind by position from 1.
+class Statement {
+public:
+    Statement(Connection& connection, std::string_view sql);
+
+    Statement& bind(int at, int64_t value);
+    Statement& bind(int at, std::string_view text);
+    Statement& bind_blob(int at, const void* bytes, size_t size);
+    Statement& bind_null(int at);
+
+    // True while there is a row. After the last one the statement is reset.
+    bool step();
+    // For a statement without rows: runs it and tells how many rows it changed.
+    int run();
+    void reset();
+
+    int64_t integer(int column) const;
+    std::string_view text(int column) const;  // valid until the next step
+    std::string_view blob(int column) const;
+    bool is_null(int column) const;
+
+private:
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+    };
+    Connection* connection_;
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+// Leaves its statement reset, whatever happens: a statement in mid-row would keep
+// its read transaction, and with it the write-ahead log, for ever.
+class Rows {
+public:
+    explicit Rows(Statement& statement) : statement_(statement) {}
+    ~Rows() { statement_.reset(); }
+    Rows(const Rows&) = delete;
+    Rows& operator=(const Rows&) = delete;
+
+    bool next() { return statement_.step(); }
+    const Statement* operator->() const { return &statement_; }
+
+private:
+    Statement& statement_;
+};
+
+enum class Access : uint8_t { write, read };
+
+class Connection {
+public:
+    Connection(const std::string& path, Access access);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void execute(const char* sql);
+    int64_t read_integer(const char* sql);
+    int changes() const;
+
+    // Copies what the write-ahead log holds into the database, as far as readers allow.
+    void checkpoint();
+    int log_frames() const { return log_frames_; }
+
+    sqlite3* raw() const { return database_; }
+    [[noreturn]] void fail(int code, bool outcome_unknown = false) const;
+
+private:
+    sqlite3* database_ = nullptr;
+    int log_frames_ = 0;
+};
+
+// Rolls back unless committed.
+class Transaction {
+public:
+    explicit Transaction(Connection& connection);
+    ~Transaction();
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+
+    // Throws with outcome_unknown if the commit fails: it may have reached the disk.
+    void commit();
+
+private:
+    Connection& connection_;
+    bool open_ = true;
+};
+
+}  // namespace doorbuster::sqlite

@@ -1,0 +1,114 @@
+#include "store_sqlite/sqlite_ledger.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "sale/sale.hpp"
+#include "store_sqlite/columns.hpp"
+#include "store_sqlite/schema.hpp"
+
+namespace doorbuster {
+
+using sqlite::Access;
+using sqlite::guarded;
+using sqlite::Rows;
+
+namespace {
+
+// A commit that finds this much in the write-ahead log copies it into the database
+// at once instead of waiting for a quiet moment. 4 KiB each.
+constexpr int log_frames_max = 4096;
+
+constexpr std::string_view select_records =
+    "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms FROM ledger ";
+
+LedgerRecord record_of(const sqlite::Statement& row) {
+    LedgerRecord record{.position = static_cast<uint64_t>(row.integer(0)), .entry = {}, .raw = {}};
+    const auto sale = SaleId::from(row.text(1));
+    const auto item = ItemId::from(row.text(2));
+    const auto purchase = sqlite::purchase_of(row.blob(3));
+    const auto buyer = BuyerId::from(row.text(4));
+    const int64_t units = row.integer(5), sequence = row.integer(6);
+    if (sale && item && purchase && buyer && units >= 1 && units <= units_per_purchase_max && sequence >= 1) {
+        record.entry = {*sale,
+                        *item,
+                        {*purchase, *buyer, static_cast<uint32_t>(units), static_cast<uint64_t>(sequence),
+                         from_ms(row.integer(7))}};
+    } else {
+        record.raw = fmt::format("sale={} item={} buyer={} units={} sequence={}", row.text(1), row.text(2),
+                                 row.text(4), units, sequence);
+    }
+    return record;
+}
+
+}  // namespace
+
+SqliteLedgerReader::SqliteLedgerReader(const std::string& path)
+    : connection_(path, Access::read),
+      after_(connection_, std::string(select_records) + "WHERE position > ? ORDER BY position LIMIT ?"),
+      by_purchase_(connection_, std::string(select_records) + "WHERE purchase = ?") {
+    connection_.execute("PRAGMA query_only = ON");
+}
+
+StoreResult<std::unique_ptr<SqliteLedgerReader>> SqliteLedgerReader::open(const std::string& path) {
+    return guarded("opening " + path,
+                   [&] { return std::unique_ptr<SqliteLedgerReader>(new SqliteLedgerReader(path)); });
+}
+
+StoreResult<std::vector<LedgerRecord>> SqliteLedgerReader::read_after(uint64_t position, size_t count_max) {
+    return guarded("reading the ledger", [&] {
+        std::vector<LedgerRecord> records;
+        Rows rows(after_.bind(1, static_cast<int64_t>(position)).bind(2, static_cast<int64_t>(count_max)));
+        while (rows.next()) records.push_back(record_of(after_));
+        return records;
+    });
+}
+
+StoreResult<std::optional<LedgerRecord>> SqliteLedgerReader::find(const PurchaseId& purchase) {
+    return guarded("reading the ledger", [&] {
+        Rows rows(by_purchase_.bind_blob(1, purchase.bytes.data(), purchase.bytes.size()));
+        return rows.next() ? std::optional(record_of(by_purchase_)) : std::nullopt;
+    });
+}
+
+SqliteLedger::SqliteLedger(const std::string& path) : connection_(path, Access::write) {
+    sqlite::prepare(connection_, sqlite::ledger_schema);
+    insert_ = std::make_unique<sqlite::Statement>(connection_,
+                                                  "INSERT INTO ledger(sale, item, purchase, buyer, units, "
+                                                  "sequence, accepted_at_ms) VALUES(?,?,?,?,?,?,?)");
+}
+
+StoreResult<std::unique_ptr<SqliteLedger>> SqliteLedger::open(const std::string& path) {
+    return guarded("opening " + path, [&] { return std::unique_ptr<SqliteLedger>(new SqliteLedger(path)); });
+}
+
+StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
+    CHECK(!failed_);
+    auto done = guarded("appending to the ledger", [&] {
+        sqlite::Transaction transaction(connection_);
+        for (const LedgerEntry& entry : entries) {
+            const Acceptance& acceptance = entry.acceptance;
+            insert_->bind(1, entry.sale.view())
+                .bind(2, entry.item.view())
+                .bind_blob(3, acceptance.purchase.bytes.data(), acceptance.purchase.bytes.size())
+                .bind(4, acceptance.buyer.view())
+                .bind(5, acceptance.units)
+                .bind(6, static_cast<int64_t>(acceptance.sequence))
+                .bind(7, to_ms(acceptance.accepted_at))
+                .run();
+        }
+        transaction.commit();
+        if (connection_.log_frames() > log_frames_max) connection_.checkpoint();
+    });
+    failed_ = done.has_error();
+    return done;
+}
+
+StoreResult<void> SqliteLedger::idle() {
+    auto done = guarded("checkpointing the ledger", [&] { connection_.checkpoint(); });
+    // A failed sync may have dropped what it was to write: nothing is tried again after it.
+    failed_ = failed_ || done.has_error();
+    return done;
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,84 @@
+// Sales, stock and orders in orders.db.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "store/orders.hpp"
+#include "store_sqlite/sqlite.hpp"
+
+namespace doorbuster {
+
+class SqliteOrdersReader final : public OrdersReader {
+public:
+    // A connection of its own, read only.
+    [[nodiscard]] static StoreResult<std::unique_ptr<SqliteOrdersReader>> open(const std::string& path);
+    // Reads through a connection that lives elsewhere.
+    explicit SqliteOrdersReader(sqlite::Connection& connection);
+
+    StoreResult<std::vector<SaleRecord>> sales() override;
+    StoreResult<std::optional<OrderRecord>> find_order(OrderId) override;
+    StoreResult<std::optional<PurchaseRecord>> find_purchase(const PurchaseId&) override;
+    StoreResult<std::vector<OrderRecord>> orders_of(const BuyerId&, std::optional<OrderId> before,
+                                                    size_t count_max) override;
+    StoreResult<std::vector<DeadLetter>> dead_letters(uint64_t after_position, size_t count_max) override;
+    StoreResult<void> each_purchase(const std::function<void(const PurchaseRecord&)>& visit) override;
+    StoreResult<void> each_order(const std::function<void(const OrderRecord&)>& visit) override;
+    StoreResult<void> each_holding(const std::function<void(const Holding&)>& visit) override;
+    StoreResult<uint64_t> position() override;
+    StoreResult<OrderId> last_order() override;
+
+private:
+    explicit SqliteOrdersReader(std::unique_ptr<sqlite::Connection> own);
+
+    std::unique_ptr<sqlite::Connection> own_;  // none if it lives elsewhere
+    sqlite::Connection& connection_;
+    sqlite::Statement order_, purchase_, orders_of_;
+};
+
+class SqliteOrders final : public Orders {
+public:
+    // Creates or migrates the database.
+    [[nodiscard]] static StoreResult<std::unique_ptr<SqliteOrders>> open(const std::string& path);
+    ~SqliteOrders() override;
+
+    OrdersReader& reader() override { return *reader_; }
+    StoreResult<SaleRecord> create_sale(const Sale&, SaleState, Instant now) override;
+    StoreResult<SaleRecord> change_sale(const SaleRecord& changed, bool with_items, Instant now) override;
+    StoreResult<SaleRecord> restock(const SaleId&, const ItemId&, uint32_t units, uint64_t version,
+                                    Instant now) override;
+    StoreResult<std::vector<Placed>> place(uint64_t expected_position, std::span<const Placement>,
+                                           Instant now) override;
+    StoreResult<void> bury(uint64_t expected_position, const LedgerRecord&, const std::string& reason,
+                           Instant now) override;
+    StoreResult<OrderRecord> cancel(OrderId, const BuyerId&, Instant now) override;
+    StoreResult<void> idle() override;
+    const std::optional<StoreError>& failure() const override { return failure_; }
+
+private:
+    struct Statements;
+    struct ItemTerms;
+
+    explicit SqliteOrders(const std::string& path);
+
+    SaleRecord read_sale(const SaleId&);
+    void move_position(uint64_t expected, uint64_t to);
+    ItemTerms terms_of(const LedgerEntry&);
+    Placed place_one(const Placement&, const ItemTerms&, Instant now);
+    void commit(sqlite::Transaction&);
+
+    // guarded, remembering the first failure that leaves the outcome unknown.
+    template <class Body>
+    auto writing(std::string_view operation, Body&& body) {
+        auto done = sqlite::guarded(operation, std::forward<Body>(body));
+        if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
+        return done;
+    }
+
+    sqlite::Connection connection_;
+    std::unique_ptr<SqliteOrdersReader> reader_;
+    std::unique_ptr<Statements> statements_;
+    std::optional<StoreError> failure_;
+};
+
+}  // namespace doorbuster

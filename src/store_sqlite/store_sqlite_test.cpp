@@ -1,0 +1,51 @@
+// The embedded store passes the contracts of its ports.
+#include "store/ledger_contract.hpp"
+#include "store/orders_contract.hpp"
+#include "store_sqlite/sqlite_ledger.hpp"
+#include "store_sqlite/sqlite_orders.hpp"
+#include "store_sqlite/testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+class SqliteLedgerFixture {
+public:
+    SqliteLedgerFixture() { reopen(); }
+    Ledger& ledger() { return *ledger_; }
+    LedgerReader& reader() { return *reader_; }
+    void reopen() {
+        reader_.reset();
+        ledger_.reset();
+        ledger_ = std::move(*SqliteLedger::open(folder_.path("ledger.db")));
+        reader_ = std::move(*SqliteLedgerReader::open(folder_.path("ledger.db")));
+    }
+
+private:
+    testing::TemporaryFolder folder_;
+    std::unique_ptr<SqliteLedger> ledger_;
+    std::unique_ptr<SqliteLedgerReader> reader_;
+};
+
+class SqliteOrdersFixture {
+public:
+    SqliteOrdersFixture() { reopen(); }
+    Orders& orders() { return *orders_; }
+    OrdersReader& reader() { return *reader_; }
+    void reopen() {
+        reader_.reset();
+        orders_.reset();
+        orders_ = std::move(*SqliteOrders::open(folder_.path("orders.db")));
+        reader_ = std::move(*SqliteOrdersReader::open(folder_.path("orders.db")));
+    }
+
+private:
+    testing::TemporaryFolder folder_;
+    std::unique_ptr<SqliteOrders> orders_;
+    std::unique_ptr<SqliteOrdersReader> reader_;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, LedgerContract, SqliteLedgerFixture);
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, OrdersContract, SqliteOrdersFixture);
+
+}  // namespace
+}  // namespace doorbuster

@@ -1,0 +1,52 @@
+"""A record that cannot become an order: tried again, then put aside in plain sight."""
+import sqlite3
+import time
+
+from lib.shop import buy, eventually, ordered
+
+POISON = bytes(range(16))
+
+
+def test_a_poisoned_record_is_buried_and_those_behind_it_are_served(own_shop):
+    shop = own_shop.start()
+    sale = shop.open_sale()
+    alice = shop.buyer("alice")
+    before = buy(alice, sale).json["id"]
+    ordered(alice, before)
+    assert shop.server.stop() == 0
+
+    ledger = sqlite3.connect(shop.server.data / "ledger.db")
+    position = ledger.execute("SELECT max(position) FROM ledger").fetchone()[0] + 1
+    ledger.execute("INSERT INTO ledger(position, sale, item, epoch, bucket, sequence, purchase, buyer, units, "
+                   "accepted_at_ms) SELECT ?, sale, 'ghost', epoch, bucket, 1, ?, 'bob', 1, accepted_at_ms "
+                   "FROM ledger WHERE position = ?", (position, POISON, position - 1))
+    ledger.commit()
+    ledger.close()
+
+    began_ms = int(time.time() * 1000)
+    shop.restart()
+    honest = [shop.buyer() for _ in range(5)]
+    behind = [buy(buyer, sale) for buyer in honest]
+    assert [answer.status for answer in behind] == [202] * 5, "a poisoned record does not stop the selling"
+    assert shop.admin.get("/v1/dead-letters").json == {"dead_letters": []}, "it is tried again first"
+
+    letters = eventually("it is buried", lambda: shop.admin.get("/v1/dead-letters").json["dead_letters"])
+    assert [letter["position"] for letter in letters] == [position]
+    assert letters[0]["reason"] and "ghost" in letters[0]["record"]
+    for buyer, answer in zip(honest, behind):
+        ordered(buyer, answer.json["id"])
+    cancelled = shop.buyer("bob").get(f"/v1/purchases/{POISON.hex()}").json
+    assert cancelled["status"] == "cancelled" and cancelled["reason"], "said so explicitly"
+    figures = shop.admin.get(f"/v1/sales/{sale}/status").json["orders"]
+    assert (figures["dead_letters_total"], figures["position"]) == (1, position + 5)
+    assert shop.stock(sale)["units_held"] == 6
+    assert shop.server.stop() == 0
+
+    orders = sqlite3.connect(shop.server.data / "orders.db")
+    buried_at_ms = orders.execute("SELECT buried_at_ms FROM dead_letters").fetchone()[0]
+    orders.close()
+    assert buried_at_ms - began_ms >= 6000, "three more tries, after 1, 2 and 3 seconds"
+
+    shop.restart()
+    assert shop.admin.get("/v1/dead-letters").json["dead_letters"] == letters, "and it stays in sight"
+    assert ordered(shop.buyer("alice"), before)

@@ -1,0 +1,1 @@
+"""What the tests share: starting real servers, speaking HTTP to them, signing tokens."""

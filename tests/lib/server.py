@@ -1,0 +1,127 @@
+"""A real `doorbuster serve` on free loopback ports, with a data folder of its own."""
+import os
+import re
+import secrets
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BINARY = Path(os.environ.get("DOORBUSTER_BINARY", ROOT / "build" / "release" / "doorbuster"))
+
+READY = re.compile(r"doorbuster is ready\s+public=\S+?:(\d+)\s+admin=\S+?:(\d+)")
+START_S_MAX = 60
+STOP_S_MAX = 60
+
+
+def clean_environment(**settings: str) -> dict:
+    """The caller's environment without any setting of ours, plus `settings`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("DOORBUSTER_")}
+    return {**kept, **settings}
+
+
+class NotReady(Exception):
+    """The server ended, or said nothing for too long, before it was ready."""
+
+
+class Server:
+    """One server at a time; start again after it ended to get the next one on the same folder."""
+
+    def __init__(self, folder: Path, **settings: str):
+        self.folder = Path(folder)
+        self.data = self.folder / "data"
+        self.admin_key = secrets.token_hex(24)
+        self.hmac_secret = secrets.token_hex(24)
+        self.settings = settings
+        self.preexec = None  # called in the new process, for limits on it
+        self.process = None
+        self.public_port = self.admin_port = None
+        self.stdout, self.stderr = [], []
+
+    def environment(self, **more: str) -> dict:
+        return clean_environment(**{
+            "DOORBUSTER_SERVER__LISTEN": "127.0.0.1:0",
+            "DOORBUSTER_ADMIN__LISTEN": "127.0.0.1:0",
+            "DOORBUSTER_ADMIN__KEY": self.admin_key,
+            "DOORBUSTER_IDENTITY__HMAC_SECRET": self.hmac_secret,
+            "DOORBUSTER_STORE__PATH": str(self.data),
+            **self.settings,
+            **more,
+        })
+
+    def spawn(self) -> None:
+        """Starts the process and does not wait for it."""
+        assert self.process is None or self.process.poll() is not None, "one is still running"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.stdout, self.stderr = [], []
+        self.public_port = self.admin_port = None
+        self._heard = threading.Event()
+        self.process = subprocess.Popen(
+            [BINARY, "serve"], cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", preexec_fn=self.preexec)
+        self._readers = [threading.Thread(target=self._read, args=pair, daemon=True)
+                         for pair in ((self.process.stdout, self.stdout), (self.process.stderr, self.stderr))]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self, stream, lines) -> None:
+        for line in stream:
+            lines.append(line)
+            found = READY.search(line)
+            if found:
+                self.public_port, self.admin_port = int(found[1]), int(found[2])
+                self._heard.set()
+        stream.close()
+        if lines is self.stdout:
+            self._heard.set()  # the end, too, is something to hear
+
+    def wait_ready(self) -> "Server":
+        self._heard.wait(START_S_MAX)
+        if self.public_port is None:
+            status = self.kill()
+            raise NotReady(f"exit status {status}; it said:\n{self.said()}")
+        return self
+
+    def start(self) -> "Server":
+        self.spawn()
+        return self.wait_ready()
+
+    def signal(self, number: int) -> None:
+        os.kill(self.process.pid, number)
+
+    def wait(self, seconds_max: float = STOP_S_MAX) -> int:
+        """Its exit status, when all that it said has been read."""
+        try:
+            status = self.process.wait(seconds_max)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"the server did not end in {seconds_max} s; it said:\n{self.said()}") from None
+        for reader in self._readers:
+            reader.join()
+        return status
+
+    def stop(self) -> int:
+        """Asks it to finish (SIGTERM) and returns its exit status."""
+        if self.process.poll() is None:
+            self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def kill(self) -> int:
+        if self.process.poll() is None:
+            self.process.kill()
+        return self.wait()
+
+    def running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def said(self) -> str:
+        return "".join(self.stdout) + "".join(self.stderr)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.running():
+            self.kill()
