@@ -1,0 +1,126 @@
+// doorbuster-sim: simulated sales from seeds.
+//
+//   doorbuster-sim --seed=N [--trace]     one run, exactly as it was
+//   doorbuster-sim --seconds=S            fresh seeds for S seconds on every core
+//
+// Exit 0 if every promise held (and, with --seconds, every fault and outcome occurred),
+// 1 if not, 2 for a wrong call. A failure prints the seed that shows it again.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "base/log.hpp"
+#include "sim/run.hpp"
+
+namespace doorbuster::sim {
+namespace {
+
+int run_one(uint64_t seed, bool with_trace) {
+    const Result result =
+        run(seed, with_trace ? Trace([](const std::string& line) { std::puts(line.c_str()); }) : Trace{});
+    for (const std::string& what : result.broken) std::printf("broken: %s\n", what.c_str());
+    std::printf("seed %llu: %zu broken, %llu commands, %llu crashes, fingerprint %016llx\n",
+                static_cast<unsigned long long>(seed), result.broken.size(),
+                static_cast<unsigned long long>(result.coverage.commands),
+                static_cast<unsigned long long>(result.coverage.crashes),
+                static_cast<unsigned long long>(result.fingerprint));
+    return result.broken.empty() ? 0 : 1;
+}
+
+template <class Names, class Counts>
+size_t print_counts(const char* title, const Names& names, const Counts& counts) {
+    size_t missing = 0;
+    std::printf("%s:", title);
+    for (size_t i = 0; i < names.size(); ++i) {
+        std::printf(" %s=%llu", std::string(names[i]).c_str(), static_cast<unsigned long long>(counts[i]));
+        missing += counts[i] == 0;
+    }
+    std::printf("\n");
+    return missing;
+}
+
+int run_many(std::chrono::seconds duration, uint64_t first_seed, uint64_t seeds_min) {
+    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    const auto until = std::chrono::steady_clock::now() + duration;
+    std::atomic<uint64_t> next_seed{first_seed};
+    std::atomic<bool> found{false};
+    std::mutex mutex;
+    Coverage coverage;             // guarded by mutex
+    std::optional<Result> failed;  // guarded by mutex; the first one found
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < threads; ++i) {
+        workers.emplace_back([&] {
+            Coverage own;
+            while (!found && std::chrono::steady_clock::now() < until) {
+                const Result result = run(next_seed++);
+                own.add(result.coverage);
+                if (result.broken.empty()) continue;
+                found = true;
+                std::lock_guard lock(mutex);
+                if (!failed) failed = result;
+            }
+            std::lock_guard lock(mutex);
+            coverage.add(own);
+        });
+    }
+    for (std::thread& worker : workers) worker.join();
+
+    if (failed) {
+        for (const std::string& what : failed->broken) std::printf("broken: %s\n", what.c_str());
+        std::printf("replay: doorbuster-sim --seed=%llu --trace\n",
+                    static_cast<unsigned long long>(failed->seed));
+        return 1;
+    }
+    const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
+    std::printf(
+        "%llu seeds from %llu on, %.0f commands and %.1f crashes a seed, %llu acceptances, %llu cancels, "
+        "%llu restocks, 0 promises broken\n",
+        static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed),
+        static_cast<double>(coverage.commands) / seeds, static_cast<double>(coverage.crashes) / seeds,
+        static_cast<unsigned long long>(coverage.acceptances),
+        static_cast<unsigned long long>(coverage.cancels),
+        static_cast<unsigned long long>(coverage.restocks));
+    size_t missing = print_counts("faults", fault_names, coverage.fault_count);
+    missing += print_counts("heard", heard_names, coverage.heard_count);
+    if (missing > 0) {
+        std::printf("broken: some faults or outcomes never occurred\n");
+        return 1;
+    }
+    if (coverage.seeds < seeds_min) {
+        std::printf("broken: only %llu seeds, %llu were asked for\n",
+                    static_cast<unsigned long long>(coverage.seeds),
+                    static_cast<unsigned long long>(seeds_min));
+        return 1;
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace doorbuster::sim
+
+int main(int argc, char** argv) {
+    CLI::App app("Simulated sales from seeds, judged by a recount of their records");
+    std::optional<uint64_t> seed;
+    int64_t seconds = 10;
+    uint64_t seeds_min = 1;
+    bool trace = false;
+    app.add_option("--seed", seed, "Run this one seed, exactly as it was");
+    app.add_flag("--trace", trace, "Print everything that happens (with --seed)");
+    app.add_option("--seconds", seconds, "Run fresh seeds for so long (default 10)")
+        ->check(CLI::Range(1, 86400));
+    app.add_option("--seeds-min", seeds_min, "Fail if fewer seeds were run");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    doorbuster::set_log_level("off");
+    if (seed) return doorbuster::sim::run_one(*seed, trace);
+    const uint64_t fresh = std::random_device{}() & 0x7fffffffu;
+    return doorbuster::sim::run_many(std::chrono::seconds(seconds), fresh * 1'000'000, seeds_min);
+}

@@ -1,0 +1,70 @@
+// A ledger in memory, on a disk that can fail. Passes the ledger's contract.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/check.hpp"
+#include "sim/disk.hpp"
+#include "store/ledger.hpp"
+
+namespace doorbuster::sim {
+
+struct LedgerState {  // what outlives the process
+    std::vector<LedgerRecord> records;
+    std::map<PurchaseId, size_t> by_purchase;  // index into records
+};
+
+class MemoryLedger final : public Ledger {
+public:
+    MemoryLedger(LedgerState& state, Disk& disk) : state_(state), disk_(disk) {}
+
+    StoreResult<void> append(std::span<const LedgerEntry> entries) override {
+        CHECK(!failed_);  // the product's promise: nothing is appended after a failure
+        std::map<PurchaseId, size_t> seen;
+        for (const LedgerEntry& entry : entries) {
+            const PurchaseId& id = entry.acceptance.purchase;
+            if (state_.by_purchase.contains(id) || !seen.emplace(id, 0).second) {
+                failed_ = true;
+                return StoreError{StoreErrc::not_allowed, "appending to the ledger", "a purchase twice"};
+            }
+        }
+        const auto written = disk_.write("appending to the ledger", [&] {
+            for (const LedgerEntry& entry : entries) {
+                state_.by_purchase.emplace(entry.acceptance.purchase, state_.records.size());
+                state_.records.push_back({state_.records.size() + 1, entry, {}});
+            }
+        });
+        failed_ = written.has_error();
+        return written;
+    }
+    StoreResult<void> idle() override { return {}; }
+
+private:
+    LedgerState& state_;
+    Disk& disk_;
+    bool failed_ = false;
+};
+
+class MemoryLedgerReader final : public LedgerReader {
+public:
+    explicit MemoryLedgerReader(const LedgerState& state) : state_(state) {}
+
+    StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override {
+        std::vector<LedgerRecord> some;
+        for (size_t at = position; at < state_.records.size() && some.size() < count_max; ++at) {
+            some.push_back(state_.records[at]);
+        }
+        return some;
+    }
+    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId& id) override {
+        const auto found = state_.by_purchase.find(id);
+        if (found == state_.by_purchase.end()) return std::optional<LedgerRecord>();
+        return std::optional(state_.records[found->second]);
+    }
+
+private:
+    const LedgerState& state_;
+};
+
+}  // namespace doorbuster::sim
