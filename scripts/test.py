@@ -88,10 +88,10 @@ def count_gtest(report: Path, status: int) -> Count:
     return count
 
 
-def run_unit(_options) -> Count:
+def run_unit(_options, build: Path = BUILD) -> Count:
     total = Count()
     with tempfile.TemporaryDirectory(prefix="doorbuster-unit-") as scratch:
-        for name, command in unit_programs(BUILD):
+        for name, command in unit_programs(build):
             report = Path(scratch) / f"{name}.json"
             began = time.monotonic()
             result = subprocess.run([*command, f"--gtest_output=json:{report}", "--gtest_brief=1"],
@@ -106,10 +106,10 @@ def run_unit(_options) -> Count:
     return total
 
 
-def run_pytest(folder: str, *arguments: str) -> Count:
+def run_pytest(folder: str, *arguments: str, build: Path = BUILD) -> Count:
     with tempfile.TemporaryDirectory(prefix="doorbuster-pytest-") as scratch:
         report = Path(scratch) / "report.xml"
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "DOORBUSTER_BINARY": str(BUILD / "doorbuster")}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "DOORBUSTER_BINARY": str(build / "doorbuster")}
         status = subprocess.run(
             ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", f"tests/{folder}",
              f"--junit-xml={report}", *arguments], cwd=ROOT, env=environment).returncode
@@ -138,6 +138,34 @@ def run_crash(options) -> Count:
     return run_pytest("crash", *arguments)
 
 
+def run_boundary(options) -> Count:
+    arguments = ["-s"]
+    if options.seed is not None:
+        arguments.append(f"--seed={options.seed}")
+    return run_pytest("boundary", *arguments)
+
+
+def run_sim(options) -> Count:
+    """One test: fresh seeds for a minute. It says itself which seed shows a failure again."""
+    status = subprocess.run([BUILD / "doorbuster-sim", f"--seconds={options.sim_seconds}",
+                             f"--seeds-min={options.sim_seconds * 5000 // 60}"]).returncode
+    return Count(passed=1) if status == 0 else Count(failed=1)
+
+
+def run_mutants(_options) -> Count:
+    return run_pytest("mutants", "-s")
+
+
+def run_sanitize(options) -> Count:
+    total = Count()
+    for name in ("asan", "tsan"):
+        build = ROOT / "build" / name
+        print(f"-- {name}", flush=True)
+        total += run_unit(options, build)
+        total += run_pytest("integration", build=build)
+    return total
+
+
 # In the order in which they run: the quick ones first.
 PARTS = [
     Part("format", "clang-format over every C++ file", "5 s", run_format),
@@ -145,6 +173,12 @@ PARTS = [
     Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",)),
     Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
          ("release",)),
+    Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut", "4 min",
+         run_boundary, ("release",)),
+    Part("sim", "simulated sales from fresh seeds, with every fault", "1 min", run_sim, ("release",)),
+    Part("mutants", "one-line mistakes, each built and caught by the simulator", "4 min", run_mutants),
+    Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "15 min", run_sanitize,
+         ("asan", "tsan")),
 ]
 
 
@@ -156,7 +190,8 @@ def parse_arguments():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", metavar="PART", nargs="*", help="run only these parts")
     parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
-    parser.add_argument("--seed", type=int, help="crash: repeat the choices of an earlier run")
+    parser.add_argument("--sim-seconds", type=int, default=60, help="sim: for how long fresh seeds are run (60)")
+    parser.add_argument("--seed", type=int, help="crash, boundary: repeat the choices of an earlier run")
     options = parser.parse_args()
     names = [part.name for part in PARTS]
     for name in options.parts:

@@ -210,7 +210,7 @@ StoreResult<void> MemoryOrders::bury(uint64_t expected_position, const LedgerRec
                                               .item = record.entry->item,
                                               .acceptance = record.entry->acceptance,
                                               .state = PurchaseState::cancelled,
-                                              .reason = reason,
+                                              .reason = std::string(reason_unplaceable),
                                               .order = {},
                                               .hold = HoldState::finished});
     }

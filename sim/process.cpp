@@ -116,8 +116,8 @@ bool Process::orders_step() {
         tasks_.pop_front();
         task();
     }
-    desk_.tick(clock_.now());
-    return worker_.step(clock_.now()).has_value() && !orders_.failure();
+    desk_.tick(clock_.now(), clock_.uptime());
+    return worker_.step(clock_.now(), clock_.uptime()).has_value() && !orders_.failure();
 }
 
 void Process::operate(SaleVerb verb, std::function<void(bool)> done) {

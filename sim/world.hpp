@@ -62,6 +62,7 @@ private:
             shown = std::max(shown, from_ms(world.wall_ms()));
             return shown;
         }
+        Uptime uptime() override { return Uptime(world.now_us_); }
     };
     struct Wait {
         std::function<void(const Answer&)> heard;

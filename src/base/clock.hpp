@@ -16,12 +16,18 @@ inline Instant from_ms(int64_t ms) {
     return Instant(milliseconds(ms));
 }
 
+// Time that only passes, for waits and rates: no relation to the time of day.
+using Uptime = std::chrono::duration<int64_t, std::micro>;
+
 class Clock {
 public:
     virtual ~Clock() = default;
 
-    // Never less than an earlier answer to any thread.
+    // Never less than an earlier answer to any thread. May stand still for as long as the
+    // time of day was set back, so nothing may wait for it.
     virtual Instant now() = 0;
+
+    virtual Uptime uptime() = 0;
 };
 
 // Holds back a source that steps back: time stands still until the source has
@@ -43,6 +49,10 @@ public:
             if (last_ms_.compare_exchange_weak(last, seen, std::memory_order_relaxed)) return from_ms(seen);
         }
         return from_ms(last);
+    }
+
+    Uptime uptime() override {
+        return std::chrono::duration_cast<Uptime>(std::chrono::steady_clock::now().time_since_epoch());
     }
 
 private:

@@ -21,15 +21,16 @@ public:
         condition_.notify_one();
     }
 
-    // Returns at a wake, at once if one came since the last return, or after `at_most`.
-    void sleep(std::chrono::steady_clock::duration at_most) {
+    // Returns true at a wake, at once if one came since the last return; false after `at_most`.
+    bool sleep(std::chrono::steady_clock::duration at_most) {
         std::unique_lock lock(mutex_);
         int expected = awake;
         if (state_.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
             condition_.wait_for(lock, at_most,
                                 [&] { return state_.load(std::memory_order_acquire) != asleep; });
         }
-        state_.store(awake, std::memory_order_release);
+        // An exchange: a wake that comes at this very moment is answered, not overwritten.
+        return state_.exchange(awake, std::memory_order_acq_rel) == woken;
     }
 
 private:

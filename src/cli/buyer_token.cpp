@@ -30,14 +30,20 @@ int mint_token(CliRun& run, const Wanted& wanted) {
     if (!loaded.config) return loaded.exit_code;
     const auto& secret = loaded.config->identity.hmac_secret;
     if (secret.value().size() < secret_bytes_min) {
-        return run.fail(
-            std::string("identity.hmac_secret is ") + (secret.value().empty() ? "missing" : "too short") +
-            ": a token must be signed with the server's own; set " + secret.environment_name() +
-            " or name its file with --config (`doorbuster dev` keeps its own in ./data/dev.toml)");
+        return run.fail(secret.value().empty() ? missing_secret_text(*loaded.config, secret)
+                                               : secret.name() + " (from " + secret.origin().where +
+                                                     ") is too short to be a server's");
     }
     const Instant now = MonotonicClock().now();
     const std::chrono::seconds lifetime(wanted.lifetime_s);
-    const std::string token = Identity(secret.value()).mint(*buyer, now, lifetime);
+    const Identity identity(secret.value());
+    const std::string token = identity.mint(*buyer, now, lifetime);
+    if (identity.verify("Bearer " + token, now) != *buyer) {
+        return run.fail(
+            "a buyer's name must be UTF-8 without control characters: no server would take a "
+            "token for this one",
+            exit_usage);
+    }
     if (!run.as_json()) {
         run.print(token);
         return exit_ok;
@@ -62,6 +68,7 @@ void add_buyer_token_command(CLI::App& app, CliRun& run) {
                      "Seconds until it expires (" + std::to_string(lifetime_s_default) + ")")
         ->option_text("SECONDS")
         ->check(CLI::Range(1u, lifetime_s_max));
+    add_store_path_flag(*command, run);
     command->footer(
         help_footer("  doorbuster buyer-token alice\n"
                     "  curl -H \"Authorization: Bearer $(doorbuster buyer-token alice)\" "

@@ -143,6 +143,47 @@ TEST_F(Cli, DevMakesItsKeysAndASecondTerminalFindsThem) {
     EXPECT_EQ(run({"serve"}), 1) << "a server must not start on generated keys by chance";
 }
 
+TEST_F(Cli, ASecondTerminalFindsTheKeysOfAnotherDataFolder) {
+    EXPECT_EQ(run({"dev", "--store-path", "elsewhere"}), 0);
+    EXPECT_EQ(run({"buyer-token", "alice"}), 1);
+    EXPECT_THAT(err(), HasSubstr("./data/dev.toml"));
+    EXPECT_EQ(run({"buyer-token", "alice", "--store-path", "elsewhere"}), 0);
+    EXPECT_EQ(run({"sale", "list", "--store-path", "nowhere"}), 1);
+    EXPECT_THAT(err(), HasSubstr("nowhere/dev.toml"));
+    environment_ = {{"DOORBUSTER_STORE__PATH", "elsewhere"}};
+    EXPECT_EQ(run({"buyer-token", "alice"}), 0);
+}
+
+TEST_F(Cli, TwoListenersOnOnePlaceAreRefused) {
+    environment_ = {{"DOORBUSTER_ADMIN__KEY", key32},
+                    {"DOORBUSTER_IDENTITY__HMAC_SECRET", key32},
+                    {"DOORBUSTER_SERVER__LISTEN", "0.0.0.0:9180"}};
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"serve"}, {"dev"}, {"config", "check"}}) {
+        EXPECT_EQ(run(words), 1);
+        EXPECT_FALSE(served_);
+        EXPECT_THAT(err(), HasSubstr("server.listen (0.0.0.0:9180) and admin.listen (127.0.0.1:9180)"));
+    }
+}
+
+TEST_F(Cli, NoTokenIsMadeThatNoServerWouldTake) {
+    environment_ = {{"DOORBUSTER_IDENTITY__HMAC_SECRET", key32}};
+    for (const char* buyer : {"a\nb", "a\x7f", "\xff", "\x01"}) {
+        EXPECT_EQ(run({"buyer-token", buyer}), 2);
+        EXPECT_EQ(out(), "");
+        EXPECT_THAT(err(), HasSubstr("without control characters"));
+    }
+    EXPECT_EQ(run({"buyer-token", "\"gr\xc3\xbcn\" \\"}), 0);
+}
+
+TEST_F(Cli, TheAdminKeyIsNoFlag) {
+    EXPECT_EQ(run({"sale", "list", "--admin-key", key32}), 2);
+    EXPECT_THAT(err(), HasSubstr("unknown flag '--admin-key'"));
+    EXPECT_THAT(err(), Not(HasSubstr(key32)));
+    EXPECT_EQ(run({"sale", "list", "--admin-key-file", "absent"}), 1);
+    EXPECT_THAT(err(), HasSubstr("--admin-key-file absent: No such file"));
+}
+
 TEST_F(Cli, BuyerTokenPrintsTheTokenAndNothingElse) {
     environment_ = {{"DOORBUSTER_IDENTITY__HMAC_SECRET", key32}};
     EXPECT_EQ(run({"buyer-token", "dev"}), 0);  // also a buyer whose name is a command's

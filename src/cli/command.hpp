@@ -47,10 +47,13 @@ void add_version_command(CLI::App&, CliRun&);
 // --listen, --admin-listen, --threads, --backend, --store-path.
 void add_server_flags(CLI::App&, CliRun&);
 
+// --store-path: where a client looks for the keys of `doorbuster dev`.
+void add_store_path_flag(CLI::App&, CliRun&);
+
 // "Examples:" and the flags that every command takes, below a command's help.
 std::string help_footer(std::string_view examples);
 
-// Whose configuration is wanted. A client finds what `doorbuster dev` left in ./data, so
+// Whose configuration is wanted. A client finds what `doorbuster dev` left in store.path, so
 // that a second terminal needs no set-up; a server never starts on generated keys by chance.
 enum class Role { server, client };
 
@@ -59,5 +62,11 @@ struct LoadedConfig {
     int exit_code = exit_ok;  // where there is none; the faults have been told
 };
 LoadedConfig load_for(CliRun&, Role);
+
+// False if a server must not start with this configuration; the faults have been told.
+bool may_serve(CliRun&, const Config&);
+
+// For a client whose secret is missing: what is missing, and where it was looked for.
+std::string missing_secret_text(const Config&, const Option<std::string>& secret);
 
 }  // namespace doorbuster

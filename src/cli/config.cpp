@@ -9,7 +9,6 @@
 #include "cli/command.hpp"
 #include "cli/table.hpp"
 #include "config/reference.hpp"
-#include "config/secrets.hpp"
 
 namespace doorbuster {
 
@@ -18,9 +17,7 @@ namespace {
 int check(CliRun& run) {
     const LoadedConfig loaded = load_for(run, Role::server);
     if (!loaded.config) return loaded.exit_code;
-    const auto faults = secrets_check(*loaded.config);
-    for (const std::string& fault : faults) run.fail(fault);
-    if (!faults.empty()) return exit_failed;
+    if (!may_serve(run, *loaded.config)) return exit_failed;
     const std::string& file = loaded.config->file;
     if (run.as_json()) {
         const boost::json::value name = file.empty() ? boost::json::value() : boost::json::value(file);

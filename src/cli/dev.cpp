@@ -2,7 +2,6 @@
 
 #include "cli/command.hpp"
 #include "cli/dev_keys.hpp"
-#include "config/secrets.hpp"
 
 namespace doorbuster {
 
@@ -13,10 +12,7 @@ int dev(CliRun& run) {
     if (!loaded.config) return loaded.exit_code;
     const auto prepared = prepare_dev_keys(*loaded.config);
     if (!prepared) return run.fail(prepared.error());
-    // Only a secret that somebody gave can be too short here.
-    const auto faults = secrets_check(*loaded.config);
-    for (const std::string& fault : faults) run.fail(fault);
-    if (!faults.empty()) return exit_failed;
+    if (!may_serve(run, *loaded.config)) return exit_failed;  // a secret that somebody gave may be too short
     return run.hooks.dev(*loaded.config, {.keys_file = dev_keys_file(*loaded.config)});
 }
 

@@ -12,21 +12,18 @@
 #include "base/crypto.hpp"
 #include "config/load.hpp"
 #include "config/secrets.hpp"
-#include "config/text_file.hpp"
 #include "config/toml_file.hpp"
 
 namespace doorbuster {
 
 namespace {
 
-constexpr size_t keys_file_bytes_max = 64 * 1024;
-
-std::string text_of(const Config& config) {
+std::string text_of(const Config& config, const DevAddresses& addresses) {
     return "# Written by `doorbuster dev`. The keys are kept; the addresses are those of the last start.\n"
            "# For trying out: a server that faces buyers gets keys of its own.\n"
            "\n[server]\nlisten = " +
-           toml_quoted(config.server.listen.value()) +
-           "\n\n[admin]\nlisten = " + toml_quoted(config.admin.listen.value()) +
+           toml_quoted(addresses.server_listen) +
+           "\n\n[admin]\nlisten = " + toml_quoted(addresses.admin_listen) +
            "\nkey = " + toml_quoted(config.admin.key.value()) +
            "\n\n[identity]\nhmac_secret = " + toml_quoted(config.identity.hmac_secret.value()) + "\n";
 }
@@ -43,6 +40,15 @@ Result<void, std::string> write_private(const std::string& path, const std::stri
     const bool closed = ::close(file) == 0;
     if (!synced || !closed || std::rename(draft.c_str(), path.c_str()) != 0) return failed();
     return {};
+}
+
+// What an earlier start left; nothing but defaults where there was none.
+Result<Config, std::string> read_kept(const std::string& path) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return Config();
+    const auto loaded = load_config({.file = path, .files_looked_for = {}, .environment = {}, .flags = {}});
+    if (!loaded) return loaded.error().front().text;
+    return *loaded;
 }
 
 void fill_in(Config& config, const Option<std::string>& secret, const Option<std::string>& kept,
@@ -65,20 +71,32 @@ Result<void, std::string> prepare_dev_keys(Config& config) {
     std::filesystem::create_directories(config.store.path.value(), error);
     if (error) return "cannot make the folder '" + config.store.path.value() + "': " + error.message();
 
-    Config kept;
-    if (std::filesystem::exists(path, error)) {
-        const auto loaded =
-            load_config({.file = path, .files_looked_for = {}, .environment = {}, .flags = {}});
-        if (!loaded) return loaded.error().front().text;
-        kept = *loaded;
-    }
-    fill_in(config, config.admin.key, kept.admin.key, path);
-    fill_in(config, config.identity.hmac_secret, kept.identity.hmac_secret, path);
+    const auto kept = read_kept(path);
+    if (!kept) return kept.error();
+    fill_in(config, config.admin.key, kept->admin.key, path);
+    fill_in(config, config.identity.hmac_secret, kept->identity.hmac_secret, path);
+    if (!kept->admin.key.value().empty() && !kept->identity.hmac_secret.value().empty()) return {};
+    return write_private(path, text_of(config, {config.server.listen, config.admin.listen}));
+}
 
-    const std::string text = text_of(config);
-    const auto before = read_text_file(path, keys_file_bytes_max);
-    if (before && *before == text) return {};
-    return write_private(path, text);
+Result<void, std::string> record_dev_start(const Config& config, const DevAddresses& addresses) {
+    return write_private(dev_keys_file(config), text_of(config, addresses));
+}
+
+Result<void, std::string> borrow_dev_keys(Config& config) {
+    for (const auto* secret : {&config.admin.key, &config.identity.hmac_secret}) {
+        if (secret->origin().source == Source::file) return {};
+    }
+    const auto kept = read_kept(dev_keys_file(config));
+    if (!kept) return kept.error();
+    for (const auto* option :
+         {&kept->server.listen, &kept->admin.listen, &kept->admin.key, &kept->identity.hmac_secret}) {
+        AnyOption* own = config.find(option->name());
+        if (option->origin().source == Source::built_in || own->origin().source != Source::built_in) continue;
+        const auto fault = own->set(PlainText{option->value()}, option->origin());
+        CHECK(!fault);  // it was loaded under the same rules
+    }
+    return {};
 }
 
 }  // namespace doorbuster

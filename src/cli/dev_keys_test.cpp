@@ -60,15 +60,45 @@ TEST_F(DevKeys, AreAConfigurationThatAClientCanRead) {
 }
 
 TEST_F(DevKeys, TheAddressesAreThoseOfTheLastStart) {
-    Config first = config({{"DOORBUSTER_ADMIN__LISTEN", "127.0.0.1:7000"}}), second = config();
+    Config first = config(), client = config();
     ASSERT_TRUE(prepare_dev_keys(first));
+    ASSERT_TRUE(record_dev_start(first, {"127.0.0.1:7001", "127.0.0.1:7002"}));
+    ASSERT_TRUE(borrow_dev_keys(client));
+    EXPECT_EQ(client.server.listen.value(), "127.0.0.1:7001");
+    EXPECT_EQ(client.admin.listen.value(), "127.0.0.1:7002");
+    EXPECT_EQ(client.admin.key.value(), first.admin.key.value());
+}
+
+TEST_F(DevKeys, ASecondStartLeavesThoseOfTheFirstAlone) {
+    Config first = config(), client = config();
+    ASSERT_TRUE(prepare_dev_keys(first));
+    ASSERT_TRUE(record_dev_start(first, {"127.0.0.1:7001", "127.0.0.1:7002"}));
+    Config second = config({{"DOORBUSTER_ADMIN__LISTEN", "127.0.0.1:8002"},
+                            {"DOORBUSTER_ADMIN__KEY", "given-given-given-given-given-given"}});
     ASSERT_TRUE(prepare_dev_keys(second));
-    EXPECT_EQ(second.admin.listen.value(), "127.0.0.1:9180");
-    const auto client =
-        load_config({.file = dev_keys_file(second), .files_looked_for = {}, .environment = {}, .flags = {}});
-    ASSERT_TRUE(client);
-    EXPECT_EQ(client->admin.listen.value(), "127.0.0.1:9180");
-    EXPECT_EQ(client->admin.key.value(), first.admin.key.value());
+    ASSERT_TRUE(borrow_dev_keys(client));
+    EXPECT_EQ(client.admin.listen.value(), "127.0.0.1:7002");
+    EXPECT_EQ(client.admin.key.value(), first.admin.key.value());
+}
+
+TEST_F(DevKeys, AClientTakesOnlyWhatNoSourceGave) {
+    Config dev = config();
+    ASSERT_TRUE(prepare_dev_keys(dev));
+    Config client = config({{"DOORBUSTER_ADMIN__LISTEN", "127.0.0.1:7000"}});
+    ASSERT_TRUE(borrow_dev_keys(client));
+    EXPECT_EQ(client.admin.listen.value(), "127.0.0.1:7000");
+    EXPECT_EQ(client.admin.key.value(), dev.admin.key.value());
+    EXPECT_NE(client.admin.key.origin().where.find("dev.toml:"), std::string::npos);
+}
+
+TEST_F(DevKeys, AClientOfAServerWithKeysOfItsOwnTakesNothing) {
+    Config dev = config(), client = config();
+    ASSERT_TRUE(prepare_dev_keys(dev));
+    const std::string own = "own-own-own-own-own-own-own-own-own";
+    ASSERT_FALSE(client.find("admin.key")->set(PlainText{own}, {Source::file, "doorbuster.toml:2"}));
+    ASSERT_TRUE(borrow_dev_keys(client));
+    EXPECT_EQ(client.admin.key.value(), own);
+    EXPECT_EQ(client.identity.hmac_secret.value(), "");
 }
 
 TEST_F(DevKeys, AGivenKeyWins) {

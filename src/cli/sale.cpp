@@ -22,7 +22,7 @@ namespace json = boost::json;
 constexpr size_t sale_file_bytes_max = 64 << 20;
 
 struct SaleWords {
-    std::string admin, admin_key;  // flags; the configuration's where empty
+    std::string admin, admin_key_file;  // flags; the configuration's where empty
     std::string file, sale, item;
     uint32_t units = 0;
 };
@@ -51,6 +51,9 @@ public:
         if (!client_ && !connect()) return std::nullopt;
         auto answer = client_->call(call);
         if (!answer) return give_up(answer.error());
+        if (answer->status == 401) {
+            return give_up("the admin key is not this server's (401); it came from " + key_from_);
+        }
         if (!answer->is_ok()) return give_up(problem_text(answer->status, answer->body));
         return *std::move(answer);
     }
@@ -77,7 +80,6 @@ private:
             code_ = loaded.exit_code;
             return false;
         }
-        const auto& key = loaded.config->admin.key;
         const auto server =
             parse_admin_address(words_.admin.empty() ? loaded.config->admin.listen.value() : words_.admin);
         if (!server) {
@@ -85,24 +87,33 @@ private:
             code_ = words_.admin.empty() ? exit_failed : exit_usage;
             return false;
         }
-        const std::string& secret = words_.admin_key.empty() ? key.value() : words_.admin_key;
-        if (header_secret_rule.fault(secret)) {
-            give_up("the admin key must be visible ASCII characters without spaces");
-            return false;
-        }
-        if (secret.empty()) {
-            give_up("admin.key is missing: set " + key.environment_name() +
-                    " to the server's key, or name its file with --config (`doorbuster dev` keeps its own in "
-                    "./data/dev.toml)");
-            return false;
-        }
-        client_.emplace(*server, secret);
+        const auto key = find_key(*loaded.config);
+        if (!key) return false;
+        client_.emplace(*server, *key);
         return true;
+    }
+
+    std::optional<std::string> find_key(const Config& config) {
+        if (words_.admin_key_file.empty()) {
+            if (config.admin.key.value().empty()) {
+                return give_up(missing_secret_text(config, config.admin.key) + ", or --admin-key-file FILE");
+            }
+            key_from_ = config.admin.key.origin().where;
+            return config.admin.key.value();
+        }
+        key_from_ = "--admin-key-file " + words_.admin_key_file;
+        auto key = read_secret_file(words_.admin_key_file);
+        if (!key) return give_up(key_from_ + ": " + key.error());
+        if (key->empty() || header_secret_rule.fault(*key)) {
+            return give_up(key_from_ + ": a key is visible ASCII characters without spaces, on one line");
+        }
+        return *std::move(key);
     }
 
     CliRun& run_;
     const SaleWords& words_;
     std::optional<AdminClient> client_;
+    std::string key_from_;
     int code_ = exit_failed;
 };
 
@@ -134,17 +145,28 @@ int change(CliRun& run, const SaleWords& words, const std::string& verb) {
     return path ? desk.show({.method = "POST", .path = *path}, sale_sentence) : exit_usage;
 }
 
-int restock(CliRun& run, const SaleWords& words) {
+// `call.path` goes on from the sale's own. Bound to the version just seen: of two operators
+// who change a sale at once, one is told to look again.
+int change_as_seen(CliRun& run, const SaleWords& words, AdminCall call, const View& view) {
     Desk desk(run, words);
     const auto path = desk.path();
     if (!path) return exit_usage;
-    // Bound to the version just seen: of two operators who restock at once, one is told to look again.
     const auto seen = desk.ask({.path = *path});
     if (!seen) return desk.code();
+    call.path.insert(0, *path);
+    call.if_match = seen->etag;
+    return desk.show(call, view);
+}
+
+int schedule(CliRun& run, const SaleWords& words) {
+    return change_as_seen(run, words, {.method = "PATCH", .path = "", .body = R"({"state":"scheduled"})"},
+                          sale_sentence);
+}
+
+int restock(CliRun& run, const SaleWords& words) {
     const json::value body{{"item", words.item}, {"units", words.units}};
-    return desk.show(
-        {.method = "POST", .path = *path + "/restock", .body = json::serialize(body), .if_match = seen->etag},
-        [&](const json::object& sale) { return restock_sentence(sale, words.item); });
+    return change_as_seen(run, words, {.method = "POST", .path = "/restock", .body = json::serialize(body)},
+                          [&](const json::object& sale) { return restock_sentence(sale, words.item); });
 }
 
 class SaleCommands {
@@ -153,17 +175,18 @@ public:
         sale_.add_option("--admin", words_->admin, "The admin listener, host:port or URL (admin.listen)")
             ->option_text("ADDRESS");
         sale_
-            .add_option(
-                "--admin-key", words_->admin_key,
-                "The admin key (admin.key). Better by DOORBUSTER_ADMIN__KEY: flags show in the process list")
-            ->option_text("KEY");
+            .add_option("--admin-key-file", words_->admin_key_file,
+                        "A file with the admin key (admin.key, DOORBUSTER_ADMIN__KEY)")
+            ->option_text("FILE");
+        add_store_path_flag(sale_, run_);
     }
 
     template <class F>
     CLI::App* add(const std::string& name, const std::string& text, const std::string& example, F&& act) {
         CLI::App* command = sale_.add_subcommand(name, text);
         command->footer(
-            "The server is found by --admin ADDRESS and --admin-key KEY, or the configuration.\n" +
+            "The server is found by --admin ADDRESS and --admin-key-file FILE, by the configuration, or by\n"
+            "what `doorbuster dev` left in its data folder (--store-path).\n" +
             help_footer("  doorbuster sale " + example + "\n"));
         command->callback([&run = run_, words = words_, act] {
             run.chosen = [&run, words, act] { return act(run, *words); };
@@ -218,6 +241,8 @@ void add_sale_command(CLI::App& app, CliRun& run) {
     commands.add_for_sale(
         "status", "Shows a sale's live figures", "status phone-drop",
         [](CliRun& in, const SaleWords& words) { return show_path(in, words, "/status", status_table); });
+    commands.add_for_sale("schedule", "Schedules a draft; from then on its times count",
+                          "schedule phone-drop", schedule);
     const std::array<Verb, 5> verbs{{{"warm", "Warms a scheduled sale up, so that it can open"},
                                      {"open", "Opens a warm sale now"},
                                      {"pause", "Pauses an open sale; buyers hear `paused`"},

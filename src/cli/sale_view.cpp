@@ -72,8 +72,7 @@ std::string sale_table(const object& sale) {
 
 std::string status_table(const object& status) {
     const object& sale = object_in(status, "sale");
-    const object& orders = object_in(status, "orders");
-    const object& queue = object_in(status, "queue");
+    const object& server = object_in(status, "server");
 
     Table items({"ITEM", "UNITS", "AVAILABLE", "HELD", "SOLD"});
     for_each_in(status, "items", [&](const object& item) {
@@ -81,14 +80,15 @@ std::string status_table(const object& status) {
                    text_in(item, "units_held"), text_in(item, "units_sold")});
     });
     Table figures;
-    figures.add({"accepted", text_in(object_in(status, "ledger"), "acceptances_total")});
-    figures.add({"ordered", text_in(orders, "ordered_total")});
-    figures.add({"cancelled", text_in(orders, "cancelled_total")});
-    figures.add({"dead letters", text_in(orders, "dead_letters_total")});
-    figures.add({"ledger position", text_in(orders, "position")});
-    figures.add({"waiting", text_in(queue, "queued")});
-    figures.add({"predicted wait", text_in(queue, "predicted_wait_ms") + " ms"});
-    return sale_sentence(sale) + "\n\n" + items.text() + '\n' + figures.text();
+    figures.add({"accepted", text_in(server, "acceptances_total")});
+    figures.add({"ordered", text_in(server, "ordered_total")});
+    figures.add({"cancelled", text_in(server, "cancelled_total")});
+    figures.add({"dead letters", text_in(server, "dead_letters_total")});
+    figures.add({"ledger position", text_in(server, "position")});
+    figures.add({"waiting", text_in(server, "queued")});
+    figures.add({"predicted wait", text_in(server, "predicted_wait_ms") + " ms"});
+    return sale_sentence(sale) + "\n\n" + items.text() + "\nthis server, since its start, over all sales:\n" +
+           figures.text();
 }
 
 std::string sale_sentence(const object& sale) {

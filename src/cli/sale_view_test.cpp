@@ -35,21 +35,25 @@ TEST(SaleView, ASaleShowsItsTermsAndItems) {
 }
 
 TEST(SaleView, TheStatusShowsStockAndFigures) {
-    const boost::json::object status{
-        {"sale", phone_drop()},
-        {"items",
-         {{{"id", "phone"},
-           {"units_total", 10},
-           {"units_available", 7},
-           {"units_held", 2},
-           {"units_sold", 1}}}},
-        {"ledger", {{"acceptances_total", 3}}},
-        {"orders",
-         {{"ordered_total", 3}, {"cancelled_total", 0}, {"dead_letters_total", 0}, {"position", 3}}},
-        {"queue", {{"queued", 5}, {"predicted_wait_ms", 12}}}};
+    const boost::json::object status{{"sale", phone_drop()},
+                                     {"items",
+                                      {{{"id", "phone"},
+                                        {"units_total", 10},
+                                        {"units_available", 7},
+                                        {"units_held", 2},
+                                        {"units_sold", 1}}}},
+                                     {"server",
+                                      {{"acceptances_total", 3},
+                                       {"ordered_total", 3},
+                                       {"cancelled_total", 0},
+                                       {"dead_letters_total", 0},
+                                       {"position", 3},
+                                       {"queued", 5},
+                                       {"predicted_wait_ms", 12}}}};
     const std::string text = status_table(status);
     EXPECT_THAT(text, HasSubstr("sale 'phone-drop' is open (version 4)\n"));
     EXPECT_THAT(text, HasSubstr("phone  10     7          2     1\n"));
+    EXPECT_THAT(text, HasSubstr("\nthis server, since its start, over all sales:\naccepted         3\n"));
     EXPECT_THAT(text, HasSubstr("predicted wait   12 ms\n"));
 }
 

@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
-#include "config/secrets.hpp"
 
 namespace doorbuster {
 
@@ -10,10 +9,9 @@ namespace {
 int serve(CliRun& run) {
     const LoadedConfig loaded = load_for(run, Role::server);
     if (!loaded.config) return loaded.exit_code;
-    const auto faults = secrets_check(*loaded.config);
-    for (const std::string& fault : faults) run.fail(fault);
-    if (!faults.empty())
-        return run.fail("refusing to serve with these secrets (`doorbuster dev` makes its own)");
+    if (!may_serve(run, *loaded.config)) {
+        return run.fail("refusing to serve with this configuration (`doorbuster dev` makes its own keys)");
+    }
     return run.hooks.serve(*loaded.config);
 }
 

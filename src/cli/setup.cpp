@@ -2,6 +2,9 @@
 
 #include "base/check.hpp"
 #include "cli/command.hpp"
+#include "cli/dev_keys.hpp"
+#include "config/listeners.hpp"
+#include "config/secrets.hpp"
 
 namespace doorbuster {
 
@@ -38,6 +41,10 @@ void add_server_flags(CLI::App& command, CliRun& run) {
     add_option_flag(command, run, "--admin-listen", "admin.listen");
     add_option_flag(command, run, "--threads", "server.threads");
     add_option_flag(command, run, "--backend", "store.backend");
+    add_store_path_flag(command, run);
+}
+
+void add_store_path_flag(CLI::App& command, CliRun& run) {
     add_option_flag(command, run, "--store-path", "store.path");
 }
 
@@ -53,7 +60,6 @@ std::string help_footer(std::string_view examples) {
 LoadedConfig load_for(CliRun& run, Role role) {
     ConfigSources sources;
     if (!run.config_file.empty()) sources.file = run.config_file;
-    if (role == Role::client) sources.files_looked_for.emplace_back("data/dev.toml");
     sources.environment = run.world.environment;
     for (const std::string& setting : run.settings) {
         const size_t equals = setting.find('=');
@@ -65,6 +71,11 @@ LoadedConfig load_for(CliRun& run, Role role) {
     sources.flags.insert(sources.flags.end(), run.flags.begin(), run.flags.end());
 
     auto loaded = load_config(sources);
+    if (loaded && role == Role::client) {
+        if (const auto borrowed = borrow_dev_keys(*loaded); !borrowed) {
+            return {std::nullopt, run.fail(borrowed.error())};
+        }
+    }
     if (loaded) return {*std::move(loaded), exit_ok};
     int code = exit_failed;
     for (const ConfigFault& fault : loaded.error()) {
@@ -72,6 +83,20 @@ LoadedConfig load_for(CliRun& run, Role role) {
         if (fault.source == Source::flag) code = exit_usage;
     }
     return {std::nullopt, code};
+}
+
+bool may_serve(CliRun& run, const Config& config) {
+    std::vector<std::string> faults = secrets_check(config);
+    if (std::string fault = listeners_fault(config); !fault.empty()) faults.push_back(std::move(fault));
+    for (const std::string& fault : faults) run.fail(fault);
+    return faults.empty();
+}
+
+std::string missing_secret_text(const Config& config, const Option<std::string>& secret) {
+    const std::string file = config.file.empty() ? "doorbuster.toml" : config.file;
+    return secret.name() + " is missing: neither " + secret.environment_name() + " nor " + file + " nor " +
+           dev_keys_file(config) + " has it; set " + secret.environment_name() +
+           ", or give --config FILE, or --store-path FOLDER for the data folder of a `doorbuster dev`";
 }
 
 }  // namespace doorbuster

@@ -39,7 +39,8 @@ struct ServerOptions : OptionGroup {
         10'000,
         {.min = 1, .max = 1'000'000},
         "Connections open at once per gate thread; further ones wait to be accepted. More costs memory and "
-        "file descriptors, fewer makes a crowd wait at the door."};
+        "file descriptors, fewer makes a crowd wait at the door. Where the limit of open files is too low "
+        "for all of them there are fewer, so that 128 are left for the operator and the disk."};
     Option<uint32_t> header_bytes_max{*this,
                                       "header_bytes_max",
                                       16'384,
@@ -208,8 +209,9 @@ struct LogOptions : OptionGroup {
 
     Option<std::string> level{
         *this, "level", "info", log_level_rule,
-        "The least important kind of line that is written. debug tells of single requests and slows a busy "
-        "sale."};
+        "The least important kind of line that is written: info tells of sales, starts and stops, warn and "
+        "error of what somebody should look at. No level writes a line per request, and debug has nothing "
+        "to add to info yet."};
 };
 
 class Config {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "config/did_you_mean.hpp"
@@ -15,7 +16,6 @@ namespace {
 constexpr std::string_view prefix = "DOORBUSTER_";
 constexpr std::string_view config_variable = "DOORBUSTER_CONFIG";
 constexpr std::string_view file_suffix = "_FILE";
-constexpr size_t secret_bytes_max = 4096;
 
 // One load: the config so far, and what was wrong so far.
 class Loading {
@@ -65,7 +65,9 @@ private:
         if (!entries) return fault(Source::file, entries.error());
         for (const TomlEntry& entry : *entries) {
             const std::string where = *path + ':' + std::to_string(entry.line);
-            if (AnyOption* option = config_.find(entry.name)) {
+            if (entry.is_heading) {
+                check_heading(entry.name, where);
+            } else if (AnyOption* option = config_.find(entry.name)) {
                 set(*option, entry.value, {Source::file, where});
             } else {
                 fault(Source::file,
@@ -74,13 +76,20 @@ private:
         }
     }
 
+    void check_heading(const std::string& name, const std::string& where) {
+        std::vector<std::string> groups;
+        for (const OptionGroup* group : config_.groups()) groups.emplace_back(group->name);
+        if (std::ranges::find(groups, name) != groups.end()) return;
+        fault(Source::file, where + ": unknown table [" + name + "]" + did_you_mean(name, groups));
+    }
+
     void read_environment() {
         for (const auto& [variable, value] : sources_.environment) {
             if (!variable.starts_with(prefix) || variable == config_variable) continue;
             if (AnyOption* option = option_of(variable)) {
                 set(*option, PlainText{value}, {Source::environment, variable});
             } else if (AnyOption* secret = secret_in_file_of(variable)) {
-                read_secret_file(*secret, variable, value);
+                set_from_file(*secret, variable, value);
             } else {
                 fault(Source::environment,
                       "unknown environment variable '" + variable + "'" + did_you_mean(variable, variables_));
@@ -88,21 +97,17 @@ private:
         }
     }
 
-    void read_secret_file(AnyOption& option, const std::string& variable, const std::string& path) {
+    void set_from_file(AnyOption& option, const std::string& variable, const std::string& path) {
         const std::string direct = option.environment_name();
         if (sources_.environment.contains(direct)) {
             return fault(Source::environment,
                          direct + " and " + variable + " are both set: give one of them");
         }
-        auto read = read_text_file(path, secret_bytes_max);
-        if (!read) {
-            return fault(Source::environment, variable + ": cannot read '" + path + "': " + read.error());
+        const auto secret = read_secret_file(path);
+        if (!secret) {
+            return fault(Source::environment, variable + ": cannot read '" + path + "': " + secret.error());
         }
-        std::string& secret = *read;
-        // Editors end the last line; the line end is not part of the secret.
-        if (secret.ends_with('\n')) secret.pop_back();
-        if (secret.ends_with('\r')) secret.pop_back();
-        set(option, PlainText{secret}, {Source::environment, variable});
+        set(option, PlainText{*secret}, {Source::environment, variable});
     }
 
     void read_flags() {

@@ -113,6 +113,13 @@ TEST_F(LoadConfig, AnUnknownVariableIsAFaultWithAProposal) {
     EXPECT_THAT(faults(), testing::ElementsAre(HasSubstr("did you mean 'DOORBUSTER_SERVER__LISTEN'?")));
 }
 
+TEST_F(LoadConfig, AnUnknownTableIsAFaultAlsoWithoutKeys) {
+    sources_.file = write("a.toml", "[server]\n[sever]\n[server.inner]\n");
+    EXPECT_THAT(faults(), testing::ElementsAre(AllOf(HasSubstr("a.toml:2: unknown table [sever]"),
+                                                     HasSubstr("did you mean 'server'?")),
+                                               HasSubstr("a.toml:3: unknown key 'server.inner'")));
+}
+
 TEST_F(LoadConfig, AnUnknownOptionInAFlagIsAFaultWithAProposal) {
     sources_.flags = {{"server.thread", "1", "--set"}};
     EXPECT_THAT(faults(), testing::ElementsAre(HasSubstr("did you mean 'server.threads'?")));

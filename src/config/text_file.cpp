@@ -28,4 +28,12 @@ Result<std::string, std::string> read_text_file(const std::string& path, size_t 
     return Read(boost::system::in_place_value, std::move(text));
 }
 
+Result<std::string, std::string> read_secret_file(const std::string& path) {
+    constexpr size_t secret_bytes_max = 4096;
+    auto secret = read_text_file(path, secret_bytes_max);
+    if (secret && secret->ends_with('\n')) secret->pop_back();
+    if (secret && secret->ends_with('\r')) secret->pop_back();
+    return secret;
+}
+
 }  // namespace doorbuster

@@ -26,11 +26,11 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<To
     for (const auto& [key, node] : table) {
         const std::string name = prefix + std::string(key.str());
         const toml::table* inner = node.as_table();
-        // An empty table at the top is a heading whose keys are all commented out.
-        if (inner != nullptr && (!inner->empty() || prefix.empty())) {
+        if (inner != nullptr && !inner->empty()) {
             flatten(*inner, name + '.', into);
         } else {
-            into.push_back({name, raw_value_of(node), key.source().begin.line});
+            const bool is_heading = inner != nullptr && prefix.empty();
+            into.push_back({name, raw_value_of(node), key.source().begin.line, is_heading});
         }
     }
 }

@@ -15,6 +15,7 @@ struct TomlEntry {
     std::string name;  // "server.listen"
     RawValue value;
     uint32_t line;
+    bool is_heading = false;  // a table at the top without keys: all are commented out
 };
 
 // In the order of the file's lines; or why it cannot be read, with the line.

@@ -15,12 +15,15 @@ namespace doorbuster {
 
 enum class Admission : uint8_t { pass, not_open, ended, paused, sold_out };
 
-// By the sale's recorded state and the server's clock.
+// By the sale's recorded state and the server's clock. The end is the book's to tell until
+// the sale is recorded as closed: an acceptance may still be on its way to the disk, and its
+// buyer, who repeats, must not hear `ended`.
 inline Admission window_of(const ListedSale& listed, Instant now) {
     const Phase phase = phase_in(listed.state);
     if (phase == Phase::not_ready) return Admission::not_open;
-    if (phase == Phase::closed || now >= listed.sale.closes_at) return Admission::ended;
+    if (phase == Phase::closed) return Admission::ended;
     if (now < listed.sale.opens_at) return Admission::not_open;
+    if (now >= listed.sale.closes_at) return Admission::pass;
     if (phase == Phase::paused) return Admission::paused;
     return Admission::pass;
 }

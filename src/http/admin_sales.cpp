@@ -101,7 +101,7 @@ SaleDesk::Done AdminSales::answer_with_sale(Exchange& exchange, int status) {
 
 void AdminSales::list(Exchange& exchange) {
     json::array sales;
-    for (const auto& [id, listed] : catalogue_->sales()) sales.push_back(admin_sale_json(listed));
+    for (const auto& [id, listed] : catalogue_->sales()) sales.push_back(admin_sale_json(*listed));
     replies_.send(exchange, Answer{.body = json::serialize(json::object{{"sales", std::move(sales)}})});
 }
 
@@ -116,29 +116,34 @@ void AdminSales::status(Exchange& exchange, std::string_view sale) {
     const ListedSale* listed = find(exchange, sale);
     if (listed == nullptr) return;
     const Owner::Figures owner = services_.owner.figures();
-    const json::object body{
-        {"sale", admin_sale_json(*listed)},
-        {"items", stock_json(*listed)},
-        {"ledger", json::object{{"acceptances_total", owner.acceptances}}},
-        {"orders", json::object{{"ordered_total", worker_.ordered()},
-                                {"cancelled_total", worker_.cancelled()},
-                                {"dead_letters_total", worker_.dead_letters()},
-                                {"position", worker_.position()}}},
-        {"queue", json::object{{"queued", owner.queued},
-                               {"predicted_wait_ms",
-                                std::chrono::duration_cast<milliseconds>(owner.predicted_wait).count()}}}};
-    replies_.send(exchange, Answer{.body = json::serialize(body)});
+    const json::object ledger{{"acceptances_total", owner.acceptances}};
+    const json::object orders{{"ordered_total", worker_.ordered()},
+                              {"cancelled_total", worker_.cancelled()},
+                              {"dead_letters_total", worker_.dead_letters()},
+                              {"position", worker_.position()}};
+    const json::object queue{
+        {"queued", owner.queued},
+        {"predicted_wait_ms", std::chrono::duration_cast<milliseconds>(owner.predicted_wait).count()}};
+    // Only the first two are the sale's; the rest count over all sales since the process started.
+    json::object server;
+    for (const json::object* block : {&ledger, &orders, &queue}) server.insert(block->begin(), block->end());
+    replies_.send(
+        exchange,
+        Answer{.body = fmt::format(
+                   R"({{"sale":{},"items":{},"server":{},"ledger":{},"orders":{},"queue":{}}})",
+                   json::serialize(admin_sale_json(*listed)), stock_text(*listed), json::serialize(server),
+                   json::serialize(ledger), json::serialize(orders), json::serialize(queue))});
 }
 
 void AdminSales::create(Exchange& exchange) {
     const auto body = read_body(replies_, exchange);
     if (!body) return;
-    SaleReading reading = read_sale(*body);
+    const Instant now = services_.clock.now();
+    SaleReading reading = read_sale(*body, now);
     if (!reading.faults.empty()) {
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(reading.faults)});
     }
     const bool as_draft = reading.state == SaleState::draft;
-    const Instant now = services_.clock.now();
     replies_.on_orders_thread(exchange, [this, &exchange, sale = std::move(reading.sale), as_draft, now] {
         services_.desk.create(sale, as_draft, now, answer_with_sale(exchange, 201));
     });
@@ -158,7 +163,7 @@ void AdminSales::change(Exchange& exchange, std::string_view sale) {
             // Merged where the sale is kept, so that the version and what it is merged with agree.
             const SaleRecord* record = services_.desk.find(id);
             if (record == nullptr) return replies_.later(exchange, Problem{Code::not_found});
-            SaleReading reading = read_sale_patch(record->sale, patch);
+            SaleReading reading = read_sale_patch(record->sale, patch, now);
             if (reading.state == SaleState::draft && record->state != SaleState::draft) {
                 reading.faults.push_back({"/state", "a sale that was scheduled is no draft again"});
             }
@@ -176,6 +181,14 @@ void AdminSales::act(Exchange& exchange, std::string_view sale, SaleVerb verb) {
     if (listed == nullptr) return;
     std::optional<uint64_t> version;
     if (!read_version(exchange, *listed, false, version)) return;
+    if (verb == SaleVerb::warm && listed->state == SaleState::draft) {
+        return replies_.refuse(
+            exchange, Problem{.code = Code::wrong_state,
+                              .detail = fmt::format(
+                                  R"(the sale is a draft; schedule it first: )"
+                                  R"(`doorbuster sale schedule {}`, or PATCH {{"state":"scheduled"}})",
+                                  sale)});
+    }
 
     const Instant now = services_.clock.now();
     replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, verb, version, now] {

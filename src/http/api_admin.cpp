@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/crypto.hpp"
+#include "http/words.hpp"
 
 namespace doorbuster {
 
@@ -27,11 +28,11 @@ const Verb* find_verb(std::string_view name) {
 
 bool is_admin(std::string_view authorization, std::string_view key) {
     constexpr std::string_view scheme = "Bearer ";
-    if (key.empty() || authorization.substr(0, scheme.size()) != scheme) return false;
+    if (key.empty() || !equal_words(authorization.substr(0, scheme.size()), scheme)) return false;
     return equal_in_constant_time(authorization.substr(scheme.size()), key);
 }
 
-AdminApi::AdminApi(Services& services, Gate&, const OrderWorker& worker)
+AdminApi::AdminApi(Services& services, const OrderWorker& worker)
     : services_(services),
       replies_(services, probe_),
       sales_(services, replies_, worker),

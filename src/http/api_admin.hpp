@@ -18,7 +18,7 @@ namespace doorbuster {
 class AdminApi final : public Handler {
 public:
     // Until the first catalogue arrives every call about sales is `rebuilding`.
-    AdminApi(Services& services, Gate& gate, const OrderWorker& worker);
+    AdminApi(Services& services, const OrderWorker& worker);
 
     void set_catalogue(std::shared_ptr<const Catalogue>);
 
@@ -39,7 +39,7 @@ private:
     bool has_catalogue_ = false;
 };
 
-// "Bearer KEY", compared in constant time. No key admits nobody.
+// "Bearer KEY": the scheme in any case, the key compared in constant time. No key admits nobody.
 bool is_admin(std::string_view authorization, std::string_view key);
 
 }  // namespace doorbuster

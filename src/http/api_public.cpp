@@ -158,7 +158,13 @@ void PublicApi::sign_in(Exchange& exchange) {
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(faults)});
 
     const Instant now = services_.clock.now();
-    const json::object answer{{"token", services_.identity.mint(*buyer, now, demo_token_lifetime)},
+    const std::string token = services_.identity.mint(*buyer, now, demo_token_lifetime);
+    // A name in which no token can be used must not look like a sign-in.
+    if (services_.identity.verify("Bearer " + token, now) != *buyer) {
+        return replies_.refuse(
+            exchange, {.code = Code::invalid, .faults = {{"/buyer", "must not contain control characters"}}});
+    }
+    const json::object answer{{"token", token},
                               {"buyer", buyer->view()},
                               {"expires_at", format_rfc3339(now + demo_token_lifetime)}};
     replies_.send(exchange, Answer{.body = json::serialize(answer)});

@@ -30,8 +30,7 @@ void Connections::add(boost::asio::ip::tcp::socket socket) {
     Connection& added = *connection;
     added.index = open_.size();
     open_.push_back(std::move(connection));
-    connections_.set(open_.size());
-    connections_total_.add();
+    opened_.add();
     added.begin();
 }
 
@@ -79,7 +78,7 @@ void Connections::remove(Connection& connection) {
     std::swap(open_[index], open_.back());
     open_[index]->index = index;
     open_.pop_back();
-    connections_.set(open_.size());
+    closed_.add();
     announce_drained();
     on_room_();
 }
@@ -90,12 +89,13 @@ void Connections::announce_drained() {
 }
 
 GateFigures Connections::figures() const {
-    return {.connections_open = connections_.read(),
-            .connections_total = connections_total_.read(),
-            .requests_total = requests_.read(),
-            .deadline_closed_total = deadline_closed_.read(),
-            .malformed_total = malformed_.read(),
-            .accept_pauses_total = accept_pauses_.read()};
+    const uint64_t closed = closed_.value();  // first, so that there are never more closed than opened
+    return {.connections_open = opened_.value() - closed,
+            .connections_total = opened_.value(),
+            .requests_total = requests_.value(),
+            .deadline_closed_total = deadline_closed_.value(),
+            .malformed_total = malformed_.value(),
+            .accept_pauses_total = accept_pauses_.value()};
 }
 
 }  // namespace doorbuster

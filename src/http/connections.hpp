@@ -6,7 +6,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -15,19 +14,9 @@
 #include "http/connection.hpp"
 #include "http/gate.hpp"
 #include "http/response.hpp"
+#include "metrics/counter.hpp"
 
 namespace doorbuster {
-
-// Written by one thread, read by any.
-class Figure {
-public:
-    void add(uint64_t more = 1) { value_.store(read() + more, std::memory_order_relaxed); }
-    void set(uint64_t value) { value_.store(value, std::memory_order_relaxed); }
-    uint64_t read() const { return value_.load(std::memory_order_relaxed); }
-
-private:
-    std::atomic<uint64_t> value_{0};
-};
 
 class Connections {
 public:
@@ -93,7 +82,7 @@ private:
     DateLine date_;
     mutable uint32_t retry_turn_ = 0;  // clients that were refused together come back apart
 
-    Figure connections_, connections_total_, requests_, deadline_closed_, malformed_, accept_pauses_;
+    Counter opened_, closed_, requests_, deadline_closed_, malformed_, accept_pauses_;
 };
 
 template <class Work>

@@ -1,8 +1,5 @@
 #include "http/gate.hpp"
 
-#include <pthread.h>
-#include <sched.h>
-
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -15,7 +12,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "base/log.hpp"
+#include "base/threads.hpp"
 #include "http/connections.hpp"
 #include "http/listener.hpp"
 
@@ -84,15 +81,7 @@ GateFigures Gate::figures() const {
 }
 
 void Gate::State::run() {
-    pthread_setname_np(pthread_self(), ("gate-" + std::to_string(index)).c_str());
-    if (cpu >= 0) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(static_cast<size_t>(cpu), &set);
-        if (const int error = pthread_setaffinity_np(pthread_self(), sizeof set, &set); error != 0) {
-            log_warn("gate thread could not be pinned", {{"gate", index}, {"cpu", cpu}, {"errno", error}});
-        }
-    }
+    set_thread_up("gate-" + std::to_string(index), cpu);
     listener.start(connections);
     tick();
     context.run();

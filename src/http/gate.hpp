@@ -33,7 +33,7 @@ public:
 };
 
 struct GateOptions {
-    std::string listen = "127.0.0.1:8080";  // host:port; [::1]:port for IPv6; port 0 picks one
+    std::string listen = "127.0.0.1:8080";  // address:port; [::1]:port for IPv6; port 0 picks one
     size_t body_bytes_max = 16 * 1024;
     size_t header_bytes_max = 16 * 1024;
     size_t header_fields_max = 100;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rfc3339.hpp"
+#include "http/words.hpp"
 
 namespace doorbuster {
 
@@ -127,15 +128,7 @@ std::string pointer_step(std::string_view key) {
 
 bool is_json_type(std::string_view content_type) {
     if (content_type.empty()) return true;
-    std::string_view type = content_type.substr(0, content_type.find(';'));
-    while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.remove_suffix(1);
-    constexpr std::string_view wanted = "application/json";
-    if (type.size() != wanted.size()) return false;
-    for (size_t i = 0; i < type.size(); ++i) {
-        const char c = type[i] >= 'A' && type[i] <= 'Z' ? static_cast<char>(type[i] + 32) : type[i];
-        if (c != wanted[i]) return false;
-    }
-    return true;
+    return equal_words(trim(content_type.substr(0, content_type.find(';'))), "application/json");
 }
 
 }  // namespace doorbuster

@@ -1,5 +1,7 @@
 #include "http/listener.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include <charconv>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "base/log.hpp"
@@ -21,6 +24,7 @@ using asio::ip::tcp;
 
 constexpr int backlog = 4096;  // the kernel may cap it
 constexpr std::chrono::milliseconds accept_pause{100};
+constexpr std::chrono::seconds told_every{1};
 
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
@@ -28,9 +32,10 @@ using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>
     throw std::runtime_error(fmt::format("cannot listen on {}: {}", listen, reason));
 }
 
-tcp::endpoint resolve(const std::string& listen) {
+// A literal address: what is bound must not depend on a resolver.
+tcp::endpoint parse(const std::string& listen) {
     const size_t colon = listen.rfind(':');
-    if (colon == std::string::npos) fail(listen, "write it as host:port, for example 127.0.0.1:8080");
+    if (colon == std::string::npos) fail(listen, "write it as address:port, for example 127.0.0.1:8080");
     std::string host = listen.substr(0, colon);
     const std::string port_text = listen.substr(colon + 1);
     uint16_t port = 0;
@@ -38,18 +43,20 @@ tcp::endpoint resolve(const std::string& listen) {
     if (error != std::errc{} || end != port_text.data() + port_text.size()) {
         fail(listen, "the port must be a number from 0 to 65535");
     }
-    if (host.empty()) return {tcp::v4(), port};
-    if (host == "localhost") return {asio::ip::address_v4::loopback(), port};
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
 
-    boost::system::error_code unresolved;
-    const auto address = asio::ip::make_address(host, unresolved);
-    if (!unresolved) return {address, port};
-    asio::io_context context;
-    const auto found = tcp::resolver(context).resolve(host, port_text, unresolved);
-    if (unresolved || found.empty())
-        fail(listen, "no such host; use an address of this machine, or localhost");
-    return found.begin()->endpoint();
+    boost::system::error_code unreadable;
+    const auto address = asio::ip::make_address(host, unreadable);
+    if (unreadable) fail(listen, "the host must be an IP address");
+    return {address, port};
+}
+
+// Connections that the kernel has let in and nobody has accepted yet.
+uint32_t waiting_at(int listening_socket) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(listening_socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+    return info.tcpi_unacked;  // of a listening socket: the length of its queue
 }
 
 // What the gates of this process listen on. They share a port by SO_REUSEPORT, and by the
@@ -98,7 +105,7 @@ Endpoints& endpoints() {
 }  // namespace
 
 Listener::Listener(asio::io_context& context, const std::string& listen)
-    : endpoint_(resolve(listen)), acceptor_(context), pause_timer_(context) {
+    : endpoint_(parse(listen)), acceptor_(context), pause_timer_(context) {
     endpoints().claim(endpoint_, listen);
     boost::system::error_code error;
     acceptor_.open(endpoint_.protocol(), error);
@@ -129,6 +136,7 @@ void Listener::room_again() {
 void Listener::accept() {
     if (!connections_->has_room()) {
         connections_->count_accept_pause();
+        tell_of_pause("server.connections_max is reached");
         return;
     }
     is_accepting_ = true;
@@ -150,14 +158,25 @@ void Listener::pause(const boost::system::error_code& why) {
         accept();
         return;
     }
-    log_warn("accepting pauses", {{"reason", why.message()}, {"pause_ms", accept_pause.count()}});
     connections_->count_accept_pause();
+    tell_of_pause(why.message());
     is_accepting_ = true;
     pause_timer_.expires_after(accept_pause);
     pause_timer_.async_wait([this](const boost::system::error_code& error) {
         is_accepting_ = false;
         if (!error && acceptor_.is_open()) accept();
     });
+}
+
+void Listener::tell_of_pause(std::string_view reason) {
+    ++pauses_untold_;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < tell_again_at_) return;
+    tell_again_at_ = now + told_every;
+    log_warn("accepting pauses", {{"port", port()},
+                                  {"reason", reason},
+                                  {"held_back", waiting_at(acceptor_.native_handle())},
+                                  {"pauses", std::exchange(pauses_untold_, 0)}});
 }
 
 void Listener::stop() {

@@ -1,7 +1,8 @@
 // Listener: a gate's own socket on the shared port, and when it accepts.
 //
 // Accepting pauses while there is no room for one more connection, and for a moment when
-// the process has run out of file descriptors: those that are open go on being served.
+// the process has run out of file descriptors: those that are open go on being served, and
+// those that wait are held back by the kernel. Told to the log once a second at most.
 //
 // Thread safety: none.
 #pragma once
@@ -10,8 +11,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "http/connections.hpp"
 
@@ -37,11 +40,14 @@ private:
 
     void accept();
     void pause(const boost::system::error_code& why);
+    void tell_of_pause(std::string_view reason);
 
     Tcp::endpoint endpoint_;
     Tcp::acceptor acceptor_;
     boost::asio::steady_timer pause_timer_;
     Connections* connections_ = nullptr;
+    std::chrono::steady_clock::time_point tell_again_at_{};
+    uint64_t pauses_untold_ = 0;
     bool is_accepting_ = false;  // an asynchronous accept or a pause is pending
 };
 

@@ -23,6 +23,12 @@ Answer answer_with(const OrderRecord& order) {
     return {.body = json::serialize(order_json(order))};
 }
 
+Problem problem_of(const StoreError& error) {
+    if (error.code == StoreErrc::not_found) return {Code::not_found};
+    if (error.code == StoreErrc::not_allowed) return {Code::wrong_state, error.detail};
+    return failed_store(error);
+}
+
 Reply page_of(std::vector<OrderRecord> orders, size_t limit) {
     json::value next = nullptr;
     if (orders.size() > limit) {  // one more was asked for, to know that there is one
@@ -94,25 +100,8 @@ void OrderEndpoints::cancel(Exchange& exchange, std::string_view order) {
 
 void OrderEndpoints::cancel_on_orders_thread(Exchange& exchange, OrderId id, const BuyerId& buyer,
                                              Instant now) {
-    auto cancelled = services_.orders.cancel(id, buyer, now);
-    if (!cancelled && cancelled.error().code == StoreErrc::not_allowed) {
-        // Cancelled before: the same answer again, so that a retry after a lost one is safe.
-        const auto found = services_.orders.reader().find_order(id);
-        if (!found) return replies_.later(exchange, failed_store(found.error()));
-        if (!*found || (*found)->buyer != buyer) return replies_.later(exchange, Problem{Code::not_found});
-        if ((*found)->state != OrderState::cancelled) {
-            return replies_.later(exchange,
-                                  Problem{.code = Code::wrong_state,
-                                          .detail = "the order is " + std::string(name_of((*found)->state)) +
-                                                    " and cannot be cancelled"});
-        }
-        cancelled = **found;
-    }
-    if (!cancelled) {
-        return replies_.later(exchange, cancelled.error().code == StoreErrc::not_found
-                                            ? Problem{Code::not_found}
-                                            : failed_store(cancelled.error()));
-    }
+    const auto cancelled = services_.orders.cancel(id, buyer, now);
+    if (!cancelled) return replies_.later(exchange, problem_of(cancelled.error()));
     // Repeating the release is safe: the book gives nothing back twice.
     services_.books.control(
         ReleasePurchase{cancelled->sale, cancelled->item, cancelled->purchase},

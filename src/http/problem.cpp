@@ -96,11 +96,6 @@ constexpr std::array<Description, codes> descriptions{{
      "unknown",
      {"The outcome is not known yet; ask again with the same key", "结果尚未确定，请使用相同的键重试",
       "結果尚未確定，請使用相同的鍵重試"}},
-    {Code::draining,
-     503,
-     "draining",
-     {"The server is about to stop, please try again", "服务器即将停止，请稍后重试",
-      "伺服器即將停止，請稍後再試"}},
 }};
 
 constexpr bool in_order_of_codes() {

@@ -43,9 +43,8 @@ enum class Code : uint8_t {
     crowded,             // 503
     rebuilding,          // 503
     unknown,             // 503
-    draining,            // 503: the server is about to stop
 };
-constexpr size_t codes = 28;
+constexpr size_t codes = 27;
 
 int status_of(Code);
 std::string_view name_of(Code);

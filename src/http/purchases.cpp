@@ -98,9 +98,13 @@ void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
         return refuse(exchange, Stage::body,
                       Problem{.code = Code::invalid, .faults = std::move(body->faults)});
     }
+    if (body->item.empty()) {
+        return refuse(exchange, Stage::body, invalid("/item", "is not an id that an item can have"));
+    }
     const ListedItem* item = listed->find(body->item.view());
     if (item == nullptr)
-        return refuse(exchange, Stage::sale, invalid("/item", "is not an item of this sale"));
+        return refuse(exchange, Stage::sale,
+                      Problem{.code = Code::not_found, .detail = "/item is not an item of this sale"});
     if (body->quantity > item->item.units_per_buyer_max) {
         return refuse(exchange, Stage::body,
                       invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
@@ -172,24 +176,8 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
                 Problem{.code = Code::unknown,
                         .detail = "it may have been accepted: ask again with the same Idempotency-Key, "
                                   "or look the purchase up",
-                        .purchase = name_of(asked_for(exchange, answer))});
+                        .purchase = reply.purchase.hex()});
     }
-}
-
-// The id of the purchase that this exchange asked for. A refusal does not carry it, but
-// the key that names it is still in the request.
-PurchaseId PurchaseEndpoints::asked_for(Exchange& exchange, const Book::ReserveAnswer& answer) const {
-    const bool is_own =
-        answer.outcome == ReserveOutcome::accepted || answer.outcome == ReserveOutcome::repeated;
-    if (is_own && answer.purchase != PurchaseId{}) return answer.purchase;
-
-    const Request& request = exchange.request();
-    if (request.idempotency_key.empty()) return {};
-    const auto buyer = services_.identity.verify(request.authorization, services_.clock.now());
-    const auto sale = SaleId::from(PathParts(request.path)[2]);
-    const auto body = read_purchase_body(request.body);
-    if (!buyer || !sale || !body) return {};
-    return purchase_id_of(*sale, body->item, *buyer, request.idempotency_key);
 }
 
 void PurchaseEndpoints::answer_accepted(Exchange& exchange, const Book::ReserveAnswer& answer) {

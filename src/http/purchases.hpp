@@ -39,7 +39,6 @@ private:
 
     void refuse(Exchange&, Stage, Code);
     void refuse(Exchange&, Stage, const Problem&);
-    PurchaseId asked_for(Exchange&, const Book::ReserveAnswer&) const;
     void answer_accepted(Exchange&, const Book::ReserveAnswer&);
 
     Services& services_;

@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "http/gate.hpp"
+#include "http/language.hpp"
 
 namespace doorbuster {
 
@@ -30,7 +31,8 @@ void Replies::refuse(Exchange& exchange, const Problem& problem) {
 
 void Replies::refuse_method(Exchange& exchange, std::string_view allow) {
     const std::string body = problem_body({Code::method_not_allowed}, exchange.language());
-    const std::string headers = fmt::format("Allow: {}\r\n", allow);
+    const std::string headers =
+        fmt::format("Allow: {}\r\nContent-Language: {}\r\n{}", allow, tag_of(exchange.language()), no_store);
     send(exchange, Response{.status = status_of(Code::method_not_allowed),
                             .content_type = "application/problem+json",
                             .headers = headers,

@@ -1,5 +1,9 @@
 #include "http/sale_json.hpp"
 
+#include <fmt/format.h>
+
+#include <iterator>
+
 #include "base/rfc3339.hpp"
 #include "http/json.hpp"
 
@@ -97,17 +101,19 @@ json::object admin_sale_json(const SaleRecord& record) {
     return with_version(sale_json(sale, record.state), record.version);
 }
 
-json::array stock_json(const ListedSale& listed) {
-    json::array items;
+std::string stock_text(const ListedSale& listed) {
+    // Ids are slugs and the rest are numbers: nothing here needs escaping.
+    std::string text = "[";
     for (const ListedItem& item : listed.items) {
-        const Stock stock = item.board->stock();
-        items.push_back(json::object{{"id", item.item.id.view()},
-                                     {"units_total", stock.units_total},
-                                     {"units_available", stock.units_available},
-                                     {"units_held", stock.units_held},
-                                     {"units_sold", stock.units_sold}});
+        const Stock units = item.board->stock();
+        if (text.size() > 1) text += ',';
+        fmt::format_to(
+            std::back_inserter(text),
+            R"({{"id":"{}","units_total":{},"units_available":{},"units_held":{},"units_sold":{}}})",
+            item.item.id.view(), units.units_total, units.units_available, units.units_held,
+            units.units_sold);
     }
-    return items;
+    return text + ']';
 }
 
 }  // namespace doorbuster

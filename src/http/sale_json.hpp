@@ -23,8 +23,9 @@ boost::json::object sale_json(const ListedSale&, SaleState shown);
 boost::json::object admin_sale_json(const ListedSale&);
 boost::json::object admin_sale_json(const SaleRecord&);
 
-// {"id","units_total","units_available","units_held","units_sold"} per item, as of now.
-boost::json::array stock_json(const ListedSale&);
+// [{"id","units_total","units_available","units_held","units_sold"},…], as of now. Text, because
+// every waiting buyer's page asks for it.
+std::string stock_text(const ListedSale&);
 
 struct SaleReading {
     Sale sale;
@@ -33,11 +34,13 @@ struct SaleReading {
 };
 
 // Reads a sale and reports every fault at once: wrong types, unknown and missing
-// fields, and whatever faults_of finds in the fields that could be read.
-SaleReading read_sale(const boost::json::value&);
+// fields, whatever faults_of finds in the fields that could be read, and an end that has
+// passed at `now`: such a sale would close as soon as it is there.
+SaleReading read_sale(const boost::json::value&, Instant now);
 
 // `current` with the top-level fields of `patch` (RFC 7396: null removes, so that the
-// default counts again). Faults as read_sale's; the id cannot be changed.
-SaleReading read_sale_patch(const Sale& current, const boost::json::value& patch);
+// default counts again). Faults as read_sale's, but an end that has passed is one only if the
+// patch sets it or schedules the sale; the id cannot be changed.
+SaleReading read_sale_patch(const Sale& current, const boost::json::value& patch, Instant now);
 
 }  // namespace doorbuster

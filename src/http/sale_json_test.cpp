@@ -24,6 +24,8 @@ constexpr const char* phone_drop = R"({
     "items":[{"id":"phone","name":"Phone","price_minor":999900,"original_price_minor":1599900,"currency":"TWD",
               "units_total":1000,"units_per_buyer_max":2}]})";
 
+const Instant now = from_ms(1796126400000 - 1000);  // a second before it opens
+
 json::object valid() {
     return json::parse(phone_drop).as_object();
 }
@@ -35,14 +37,15 @@ std::vector<std::string> pointers(const std::vector<Fault>& faults) {
 }
 
 ListedSale listed_sale() {
-    ListedSale listed{.sale = read_sale(valid()).sale, .state = SaleState::open, .version = 3, .items = {}};
+    ListedSale listed{
+        .sale = read_sale(valid(), now).sale, .state = SaleState::open, .version = 3, .items = {}};
     listed.items.push_back({listed.sale.items[0], ItemSlot{0}, std::make_shared<ItemBoard>()});
     listed.items[0].board->show({1000, 999, 1, 0});
     return listed;
 }
 
 TEST(SaleReader, ReadsEveryField) {
-    const SaleReading reading = read_sale(valid());
+    const SaleReading reading = read_sale(valid(), now);
     EXPECT_THAT(pointers(reading.faults), IsEmpty());
     EXPECT_EQ(reading.sale.id.view(), "phone-drop");
     EXPECT_EQ(reading.sale.title, "Phone drop");
@@ -64,7 +67,7 @@ TEST(SaleReader, FillsInTheDefaults) {
     item.erase("original_price_minor");
     item.erase("units_per_buyer_max");
 
-    const SaleReading reading = read_sale(sale);
+    const SaleReading reading = read_sale(sale, now);
     EXPECT_THAT(pointers(reading.faults), IsEmpty());
     EXPECT_EQ(reading.sale.warm_before.count(), 1800);
     EXPECT_EQ(reading.sale.payment_window.count(), 900);
@@ -87,7 +90,7 @@ TEST_P(SaleFaults, ArePointedAtOnceEach) {
             sale[field.key()] = field.value();
         }
     }
-    EXPECT_THAT(pointers(read_sale(sale).faults), UnorderedElementsAreArray(GetParam().pointers))
+    EXPECT_THAT(pointers(read_sale(sale, now).faults), UnorderedElementsAreArray(GetParam().pointers))
         << GetParam().patch;
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -130,13 +133,13 @@ INSTANTIATE_TEST_SUITE_P(
             {"/items/1/id"}}));
 
 TEST(SaleReader, ASaleIsAnObject) {
-    EXPECT_THAT(pointers(read_sale(json::parse("[]")).faults), ElementsAre(""));
+    EXPECT_THAT(pointers(read_sale(json::parse("[]"), now).faults), ElementsAre(""));
 }
 
 TEST(SalePatch, ChangesOnlyWhatItNames) {
-    const Sale current = read_sale(valid()).sale;
+    const Sale current = read_sale(valid(), now).sale;
     const SaleReading reading =
-        read_sale_patch(current, json::parse(R"({"title":"New","state":"scheduled"})"));
+        read_sale_patch(current, json::parse(R"({"title":"New","state":"scheduled"})"), now);
     EXPECT_THAT(pointers(reading.faults), IsEmpty());
     EXPECT_EQ(reading.sale.title, "New");
     EXPECT_EQ(reading.state, SaleState::scheduled);
@@ -147,18 +150,36 @@ TEST(SalePatch, ChangesOnlyWhatItNames) {
 
 TEST(SalePatch, NullBringsTheDefaultBack) {
     const SaleReading reading =
-        read_sale_patch(read_sale(valid()).sale, json::parse(R"({"warm_before_s":null})"));
+        read_sale_patch(read_sale(valid(), now).sale, json::parse(R"({"warm_before_s":null})"), now);
     EXPECT_THAT(pointers(reading.faults), IsEmpty());
     EXPECT_EQ(reading.sale.warm_before.count(), 1800);
 }
 
 TEST(SalePatch, FaultsPointIntoWhatWasSent) {
-    const Sale current = read_sale(valid()).sale;
-    EXPECT_THAT(pointers(read_sale_patch(current, json::parse(R"({"id":"other"})")).faults),
+    const Sale current = read_sale(valid(), now).sale;
+    EXPECT_THAT(pointers(read_sale_patch(current, json::parse(R"({"id":"other"})"), now).faults),
                 ElementsAre("/id"));
-    EXPECT_THAT(pointers(read_sale_patch(current, json::parse(R"({"title":null,"price":1})")).faults),
+    EXPECT_THAT(pointers(read_sale_patch(current, json::parse(R"({"title":null,"price":1})"), now).faults),
                 UnorderedElementsAre("/title", "/price"));
-    EXPECT_THAT(pointers(read_sale_patch(current, json::parse("7")).faults), ElementsAre(""));
+    EXPECT_THAT(pointers(read_sale_patch(current, json::parse("7"), now).faults), ElementsAre(""));
+}
+
+TEST(SaleReader, ASaleThatIsOverAlreadyIsFaulty) {
+    const Instant end = read_sale(valid(), now).sale.closes_at;
+    EXPECT_THAT(pointers(read_sale(valid(), end - milliseconds(1)).faults), IsEmpty());
+    EXPECT_THAT(pointers(read_sale(valid(), end).faults), ElementsAre("/closes_at"));
+}
+
+TEST(SalePatch, SetsNoEndThatHasPassedAndSchedulesNoSaleThatIsOver) {
+    const Sale current = read_sale(valid(), now).sale;
+    const auto faults = [&](const char* patch, Instant at) {
+        return pointers(read_sale_patch(current, json::parse(patch), at).faults);
+    };
+    const Instant later = current.closes_at + std::chrono::hours(1);
+    EXPECT_THAT(faults(R"({"closes_at":"2026-12-01T12:31:00Z"})", now), IsEmpty());
+    EXPECT_THAT(faults(R"({"closes_at":"2026-12-01T12:31:00Z"})", later), ElementsAre("/closes_at"));
+    EXPECT_THAT(faults(R"({"state":"scheduled"})", later), ElementsAre("/closes_at"));
+    EXPECT_THAT(faults(R"({"title":"New"})", later), IsEmpty());
 }
 
 TEST(SaleJson, ShowsExactlyTheseFields) {
@@ -173,7 +194,8 @@ TEST(SaleJson, ShowsExactlyTheseFields) {
 }
 
 TEST(SaleJson, ARestockShowsInTheOperatorsAnswer) {
-    SaleRecord record{.sale = read_sale(valid()).sale, .state = SaleState::open, .version = 4, .stock = {}};
+    SaleRecord record{
+        .sale = read_sale(valid(), now).sale, .state = SaleState::open, .version = 4, .stock = {}};
     record.stock.push_back({1500, 500, 1000, 0});
     const json::object shown = admin_sale_json(record);
     EXPECT_EQ(shown.at("items").at(0).at("units_total").to_number<int>(), 1500);
@@ -181,11 +203,11 @@ TEST(SaleJson, ARestockShowsInTheOperatorsAnswer) {
 }
 
 TEST(SaleJson, WhatIsShownCanBeReadAgain) {
-    EXPECT_EQ(sale_terms_json(read_sale(valid()).sale), valid());
+    EXPECT_EQ(sale_terms_json(read_sale(valid(), now).sale), valid());
 }
 
 TEST(SaleJson, StockComesFromTheBoards) {
-    EXPECT_EQ(json::serialize(stock_json(listed_sale())),
+    EXPECT_EQ(stock_text(listed_sale()),
               R"([{"id":"phone","units_total":1000,"units_available":999,"units_held":1,"units_sold":0}])");
 }
 

@@ -156,7 +156,9 @@ bool is_reported(const std::vector<Fault>& faults, std::string_view pointer) {
 
 }  // namespace
 
-SaleReading read_sale(const json::value& value) {
+namespace {
+
+SaleReading read_terms(const json::value& value) {
     SaleReading reading;
     if (!value.is_object()) {
         reading.faults.push_back({"", "must be an object"});
@@ -186,8 +188,21 @@ SaleReading read_sale(const json::value& value) {
     return reading;
 }
 
-SaleReading read_sale_patch(const Sale& current, const json::value& patch) {
-    if (!patch.is_object()) return read_sale(patch);
+void check_end(SaleReading& reading, Instant now) {
+    if (reading.sale.closes_at > now || is_reported(reading.faults, "/closes_at")) return;
+    reading.faults.push_back({"/closes_at", "is over already"});
+}
+
+}  // namespace
+
+SaleReading read_sale(const json::value& value, Instant now) {
+    SaleReading reading = read_terms(value);
+    check_end(reading, now);
+    return reading;
+}
+
+SaleReading read_sale_patch(const Sale& current, const json::value& patch, Instant now) {
+    if (!patch.is_object()) return read_terms(patch);
     json::object merged = sale_terms_json(current);
     for (const auto& field : patch.get_object()) {
         if (field.value().is_null()) {
@@ -196,7 +211,12 @@ SaleReading read_sale_patch(const Sale& current, const json::value& patch) {
             merged[field.key()] = field.value();
         }
     }
-    SaleReading reading = read_sale(merged);
+    SaleReading reading = read_terms(merged);
+    // A new title needs no new end: a draft may still wait for one, and a closed sale is refused by
+    // its state.
+    if (reading.sale.closes_at != current.closes_at || reading.state == SaleState::scheduled) {
+        check_end(reading, now);
+    }
     if (reading.sale.id != current.id && !is_reported(reading.faults, "/id")) {
         reading.faults.push_back({"/id", "cannot be changed"});
     }

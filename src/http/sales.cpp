@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/json/serialize.hpp>
-#include <iterator>
 
 #include "http/etag.hpp"
 #include "http/sale_json.hpp"
@@ -22,20 +21,27 @@ SalesEndpoints::Page SalesEndpoints::page_of(std::string body) {
     return {std::move(body), std::move(headers), std::move(etag)};
 }
 
+SalesEndpoints::Pages SalesEndpoints::pages_of(std::shared_ptr<const ListedSale> listed) {
+    Page as_recorded = page_of(json::serialize(sale_json(*listed, listed->state)));
+    Page sold_out = page_of(json::serialize(sale_json(*listed, SaleState::sold_out)));
+    return {std::move(listed), std::move(as_recorded), std::move(sold_out)};
+}
+
 void SalesEndpoints::set_catalogue(std::shared_ptr<const Catalogue> catalogue) {
-    pages_.clear();
-    list_is_made_ = false;
-    catalogue_ = std::move(catalogue);
-    for (const auto& [id, listed] : catalogue_->sales()) {
-        if (listed.state == SaleState::draft) continue;
-        pages_.emplace(id, Pages{&listed, page_of(json::serialize(sale_json(listed, listed.state))),
-                                 page_of(json::serialize(sale_json(listed, SaleState::sold_out)))});
+    decltype(pages_) pages;
+    for (const auto& [id, listed] : catalogue->sales()) {
+        if (listed->state == SaleState::draft) continue;
+        const auto known = pages_.find(id);
+        const bool is_unchanged = known != pages_.end() && known->second.listed == listed;
+        pages.emplace(id, is_unchanged ? std::move(known->second) : pages_of(listed));
     }
+    pages_ = std::move(pages);
+    list_is_made_ = false;
 }
 
 const ListedSale* SalesEndpoints::find(std::string_view sale) const {
     const auto found = pages_.find(sale);
-    return found == pages_.end() ? nullptr : found->second.listed;
+    return found == pages_.end() ? nullptr : found->second.listed.get();
 }
 
 void SalesEndpoints::send(Exchange& exchange, const Page& page) {
@@ -48,12 +54,15 @@ void SalesEndpoints::send(Exchange& exchange, const Page& page) {
 void SalesEndpoints::list(Exchange& exchange) {
     std::vector<bool> sold_out;
     sold_out.reserve(pages_.size());
-    for (const auto& [id, pages] : pages_) sold_out.push_back(pages.is_sold_out());
+    for (const auto& [id, pages] : pages_) {
+        if (!pages.is_over()) sold_out.push_back(pages.is_sold_out());
+    }
 
     if (!list_is_made_ || sold_out != list_sold_out_) {
         std::string body = R"({"sales":[)";
         size_t index = 0;
         for (const auto& [id, pages] : pages_) {
+            if (pages.is_over()) continue;
             if (index > 0) body += ',';
             body += sold_out[index++] ? pages.sold_out.body : pages.as_recorded.body;
         }
@@ -75,21 +84,9 @@ void SalesEndpoints::stock(Exchange& exchange, std::string_view sale) {
     const ListedSale* listed = find(sale);
     if (listed == nullptr) return replies_.refuse(exchange, Code::not_found);
 
-    // Ids are slugs and the rest are numbers: nothing here needs escaping.
-    fmt::memory_buffer body;
-    auto out = std::back_inserter(body);
-    fmt::format_to(out, R"({{"sale":"{}","items":[)", listed->sale.id.view());
-    bool first = true;
-    for (const ListedItem& item : listed->items) {
-        const Stock units = item.board->stock();
-        fmt::format_to(
-            out, R"({}{{"id":"{}","units_total":{},"units_available":{},"units_held":{},"units_sold":{}}})",
-            first ? "" : ",", item.item.id.view(), units.units_total, units.units_available, units.units_held,
-            units.units_sold);
-        first = false;
-    }
-    fmt::format_to(out, "]}}");
-    replies_.send(exchange, Response{.headers = cacheable, .body = {body.data(), body.size()}});
+    const std::string body =
+        fmt::format(R"({{"sale":"{}","items":{}}})", listed->sale.id.view(), stock_text(*listed));
+    replies_.send(exchange, Response{.headers = cacheable, .body = body});
 }
 
 }  // namespace doorbuster

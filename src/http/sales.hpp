@@ -1,7 +1,7 @@
 // SalesEndpoints: what everybody may read about the sales.
 //
-// The JSON of every sale is written when the catalogue is made, not when somebody
-// asks: both as recorded and as sold out, since that comes and goes with the last unit.
+// The JSON of a sale is written when it changes, not when somebody asks: both as recorded
+// and as sold out, since that comes and goes with the last unit.
 //
 // Thread safety: its gate's thread.
 #pragma once
@@ -21,12 +21,13 @@ class SalesEndpoints {
 public:
     explicit SalesEndpoints(Replies& replies) : replies_(replies) {}
 
+    // Costs what has changed: pages of sales that are the same object stay.
     void set_catalogue(std::shared_ptr<const Catalogue>);
 
     // Nothing for a sale that the public may not know of: a draft does not exist yet.
     const ListedSale* find(std::string_view sale) const;
 
-    void list(Exchange&);
+    void list(Exchange&);  // what is on or to come; a sale that is over is found by its id
     void show(Exchange&, std::string_view sale);
     void stock(Exchange&, std::string_view sale);
 
@@ -35,19 +36,20 @@ private:
         std::string body, headers, etag;
     };
     struct Pages {
-        const ListedSale* listed;
+        std::shared_ptr<const ListedSale> listed;
         Page as_recorded, sold_out;
 
+        bool is_over() const { return phase_in(listed->state) == Phase::closed; }
         bool is_sold_out() const { return listed->state_now() != listed->state; }
         const Page& now() const { return is_sold_out() ? sold_out : as_recorded; }
     };
 
     static Page page_of(std::string body);
+    static Pages pages_of(std::shared_ptr<const ListedSale>);
     void send(Exchange&, const Page&);
 
     Replies& replies_;
-    std::shared_ptr<const Catalogue> catalogue_;
-    std::map<std::string_view, Pages> pages_;  // keys live in the catalogue
+    std::map<std::string, Pages, std::less<>> pages_;
 
     // The list as last asked for, and which of its sales were sold out then.
     Page list_;

@@ -86,6 +86,11 @@ void add_listeners(Families& families, const std::vector<MetricsSnapshot::Listen
     for (const auto& listener : listeners) {
         families.add(listener.malformed_total, {{"listener", listener.name}});
     }
+    families.counter("doorbuster_accept_pauses_total",
+                     "Times that accepting paused for want of room or file descriptors");
+    for (const auto& listener : listeners) {
+        families.add(listener.accept_pauses_total, {{"listener", listener.name}});
+    }
 }
 
 void add_purchases(Families& families, const std::vector<MetricsSnapshot::Listener>& listeners) {

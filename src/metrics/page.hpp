@@ -15,7 +15,8 @@ struct MetricsSnapshot {
     struct Listener {
         std::string name;                  // "public", "admin"
         std::vector<const Probe*> probes;  // one per gate thread
-        uint64_t connections_open = 0, connections_total = 0, deadline_closed_total = 0, malformed_total = 0;
+        uint64_t connections_open = 0, connections_total = 0, deadline_closed_total = 0, malformed_total = 0,
+                 accept_pauses_total = 0;
     };
     struct Units {
         std::string sale, item;

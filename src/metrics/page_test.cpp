@@ -22,6 +22,17 @@ TEST(MetricsPage, SumsTheProbesOfAListenerByStatus) {
     EXPECT_THAT(text, Not(HasSubstr("status=\"500\"")));
 }
 
+TEST(MetricsPage, ShowsTheFiguresOfEachListener) {
+    MetricsSnapshot snapshot;
+    snapshot.listeners.push_back({.name = "public", .probes = {}, .accept_pauses_total = 3});
+    snapshot.listeners.push_back({.name = "admin", .probes = {}, .connections_open = 2});
+
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("doorbuster_accept_pauses_total{listener=\"public\"} 3\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_accept_pauses_total{listener=\"admin\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_connections_open{listener=\"admin\"} 2\n"));
+}
+
 TEST(MetricsPage, ShowsEveryStageAndOutcomeAlsoBeforeItHappened) {
     Probe probe;
     probe.refused(Stage::sold_out);

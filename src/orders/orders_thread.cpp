@@ -49,45 +49,55 @@ bool OrdersThread::run_tasks() {
 
 void OrdersThread::run() {
     constexpr milliseconds tick_every{50};
+    constexpr int quiet_ticks_before_upkeep = 20;
+    int quiet_ticks = 0;
     bool failed = false;
+    auto fail = [&](const StoreError& error) {
+        failed = true;  // tasks are still answered until the process ends
+        on_failure_(error);
+    };
     for (;;) {
         const bool stopping = stopping_.load(std::memory_order_acquire);
         const bool did_tasks = run_tasks();
-        const Instant now = clock_.now();
-        if (!stopping) desk_.tick(now);
+        const Uptime uptime = clock_.uptime();
+        if (stopping) {
+            worker_.hurry();
+        } else {
+            desk_.tick(clock_.now(), uptime);
+        }
 
         auto next = OrderWorker::Next::idle;
         if (!failed) {
-            const auto stepped = worker_.step(now);
+            const auto stepped = worker_.step(clock_.now(), uptime);
             if (stepped) {
                 next = *stepped;
             } else {
-                failed = true;  // tasks are still answered until the process ends
-                on_failure_(stepped.error());
+                fail(stepped.error());
             }
         }
-        if (!failed && orders_.failure()) {
-            failed = true;
-            on_failure_(*orders_.failure());
+        if (!failed && orders_.failure()) fail(*orders_.failure());
+        const bool may_stop = next == OrderWorker::Next::idle || uptime.count() >= stop_by_us_.load();
+        if (stopping && !did_tasks && may_stop) return;
+        if (did_tasks || next == OrderWorker::Next::more) {
+            quiet_ticks = 0;
+            continue;
         }
-        if (did_tasks || next == OrderWorker::Next::more) continue;
-        if (stopping && next == OrderWorker::Next::idle) return;
-        if (next == OrderWorker::Next::idle && !failed) {
-            if (const auto kept = orders_.idle(); !kept) {
-                failed = true;
-                on_failure_(kept.error());
-            }
+        milliseconds wait = tick_every;
+        if (next == OrderWorker::Next::at_later) {
+            const auto left = std::chrono::ceil<milliseconds>(worker_.wait_until() - uptime);
+            wait = std::clamp(left, milliseconds(1), tick_every);
         }
-        const milliseconds wait =
-            next == OrderWorker::Next::at_later
-                ? std::clamp<milliseconds>(worker_.wait_until() - now, milliseconds(1), tick_every)
-                : tick_every;
-        wakeup_.sleep(wait);
+        if (wakeup_.sleep(wait)) {
+            quiet_ticks = 0;
+        } else if (!failed && ++quiet_ticks == quiet_ticks_before_upkeep) {
+            if (const auto kept = orders_.idle(); !kept) fail(kept.error());
+        }
     }
 }
 
-void OrdersThread::stop() {
+void OrdersThread::stop(milliseconds at_most) {
     if (!thread_.joinable()) return;
+    stop_by_us_.store((clock_.uptime() + at_most).count());
     stopping_.store(true, std::memory_order_release);
     wakeup_.wake();
     thread_.join();

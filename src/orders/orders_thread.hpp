@@ -34,8 +34,9 @@ public:
     [[nodiscard]] bool post(std::function<void()> task);
     void wake() { wakeup_.wake(); }
 
-    // Finishes the posted tasks and every order already promised, then ends the thread.
-    void stop();
+    // Finishes the posted tasks and every order already promised, then ends the thread. What is
+    // not placed after `at_most` stays in the ledger for the next start.
+    void stop(milliseconds at_most);
 
 private:
     void run();
@@ -52,6 +53,7 @@ private:
     std::deque<std::function<void()>> tasks_;  // guarded by mutex_
     Wakeup wakeup_;
     std::atomic<bool> stopping_{false};
+    std::atomic<int64_t> stop_by_us_{0};  // uptime
     std::thread thread_;
 };
 

@@ -54,6 +54,7 @@ StoreResult<void> SaleDesk::load() {
         entry.record = std::move(record);
         give_slots(entry);
         tell_books(entry, true, {});
+        list(entry);
     }
     publish_(make_catalogue(), [] {});
     return {};
@@ -80,8 +81,9 @@ void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> ve
     const Aim aim = aim_of(verb);
     const bool closes_paused = verb == SaleVerb::close && state == SaleState::paused;
     const bool was_warmed_before = verb == SaleVerb::warm && phase_in(state) != Phase::not_ready;
+    const bool goes_on_warming = verb == SaleVerb::warm && state == SaleState::warming;
     if (state == aim.to || was_warmed_before) return done(entry.record);
-    if (state != aim.from && !closes_paused) {
+    if (state != aim.from && !closes_paused && !goes_on_warming) {
         return done(not_allowed(fmt::format("the sale is {}; {}", name_of(state), aim.otherwise)));
     }
     if (verb == SaleVerb::warm) return warm(entry, now, std::move(done));
@@ -93,8 +95,11 @@ void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> ve
 
 void SaleDesk::warm(Entry& entry, Instant now, Done done) {
     // On this backend the books, boards and catalogue are in memory since the sale was
-    // created: there is nothing to wait for between the two steps.
-    step(entry, entry.record, SaleState::warming, now, [](const auto&) {});
+    // created: there is nothing to wait for between the two steps. A crash between them
+    // leaves `warming`, and the next tick goes on from there.
+    if (entry.record.state == SaleState::scheduled) {
+        step(entry, entry.record, SaleState::warming, now, [](const auto&) {});
+    }
     if (entry.record.state != SaleState::warming) {
         return done(
             StoreError{StoreErrc::unavailable, "warming up the sale", "the change could not be recorded"});
@@ -128,7 +133,7 @@ void SaleDesk::restock(const SaleId& sale, const ItemId& item, uint32_t units, u
     entry.record = *std::move(recorded);
     for (size_t i = 0; i < entry.slots.size(); ++i) {
         if (entry.record.sale.items[i].id != item) continue;
-        books_.control(RestockItem{entry.slots[i], units}, shown_then(entry.record, std::move(done)));
+        books_.control(RestockItem{entry.slots[i], units}, shown_then(entry, std::move(done)));
         return;
     }
     CHECK(false);  // the restock found the item
@@ -173,17 +178,18 @@ const SaleRecord* SaleDesk::find(const SaleId& sale) const {
     return found == entries_.end() ? nullptr : &found->second.record;
 }
 
-void SaleDesk::tick(Instant now) {
-    if (now < retry_at_) return;
+void SaleDesk::tick(Instant now, Uptime uptime) {
+    if (uptime < retry_at_) return;
     auto failed = [&](StoreResult<SaleRecord> result) {
         if (result) return;
-        retry_at_ = now + std::chrono::seconds(1);
+        retry_at_ = uptime + std::chrono::seconds(1);
         log_error("a sale could not take the step that is due", {{"error", result.error().text()}});
     };
     for (auto& [id, entry] : entries_) {
         const Sale& sale = entry.record.sale;
         const SaleState state = entry.record.state;
-        if (state == SaleState::scheduled && now >= sale.opens_at - sale.warm_before) {
+        if (state == SaleState::warming ||
+            (state == SaleState::scheduled && now >= sale.opens_at - sale.warm_before)) {
             warm(entry, now, failed);
         } else if (state == SaleState::ready && now >= sale.opens_at) {
             step(entry, entry.record, SaleState::open, now, failed);
@@ -195,8 +201,11 @@ void SaleDesk::tick(Instant now) {
 
 void SaleDesk::settle(Entry& entry, SaleRecord record, bool new_books, Done done) {
     entry.record = std::move(record);
-    if (new_books) give_slots(entry);
-    tell_books(entry, new_books, shown_then(entry.record, std::move(done)));
+    if (new_books) {
+        for (const ItemSlot slot : entry.slots) books_.control(CloseBook{slot});
+        give_slots(entry);
+    }
+    tell_books(entry, new_books, shown_then(entry, std::move(done)));
 }
 
 void SaleDesk::give_slots(Entry& entry) {
@@ -222,22 +231,26 @@ void SaleDesk::tell_books(const Entry& entry, bool new_books, std::function<void
     }
 }
 
-std::function<void()> SaleDesk::shown_then(const SaleRecord& record, Done done) {
+void SaleDesk::list(Entry& entry) {
+    auto listed = std::make_shared<ListedSale>(
+        ListedSale{entry.record.sale, entry.record.state, entry.record.version, {}});
+    for (size_t i = 0; i < entry.slots.size(); ++i) {
+        listed->items.push_back({entry.record.sale.items[i], entry.slots[i], entry.boards[i]});
+    }
+    entry.listed = std::move(listed);
+}
+
+std::function<void()> SaleDesk::shown_then(Entry& entry, Done done) {
+    list(entry);
     // Made here, shown on the owner thread: the books know the change before any gate does.
-    return [this, catalogue = make_catalogue(), record, done = std::move(done)] {
+    return [this, catalogue = make_catalogue(), record = entry.record, done = std::move(done)] {
         publish_(catalogue, [record, done] { done(record); });
     };
 }
 
 std::shared_ptr<const Catalogue> SaleDesk::make_catalogue() const {
     Catalogue::Sales sales;
-    for (const auto& [id, entry] : entries_) {
-        ListedSale listed{entry.record.sale, entry.record.state, entry.record.version, {}};
-        for (size_t i = 0; i < entry.slots.size(); ++i) {
-            listed.items.push_back({entry.record.sale.items[i], entry.slots[i], entry.boards[i]});
-        }
-        sales.emplace(id, std::move(listed));
-    }
+    for (const auto& [id, entry] : entries_) sales.emplace(id, entry.listed);
     return std::make_shared<const Catalogue>(std::move(sales));
 }
 

@@ -49,14 +49,16 @@ public:
 
     const SaleRecord* find(const SaleId& sale) const;
 
-    // What is due by the clock: warming, opening, closing. Errors are logged and tried again.
-    void tick(Instant now);
+    // What is due by the clock: warming, opening, closing. Errors are logged and tried again a
+    // second of `uptime` later.
+    void tick(Instant now, Uptime uptime);
 
 private:
     struct Entry {
         SaleRecord record;
         std::vector<ItemSlot> slots;
         std::vector<std::shared_ptr<ItemBoard>> boards;
+        std::shared_ptr<const ListedSale> listed;  // as the gates see it
     };
 
     void warm(Entry& entry, Instant now, Done done);
@@ -64,7 +66,8 @@ private:
     void settle(Entry& entry, SaleRecord record, bool new_books, Done done);
     void give_slots(Entry& entry);
     void tell_books(const Entry& entry, bool new_books, std::function<void()> applied);
-    std::function<void()> shown_then(const SaleRecord& record, Done done);
+    static void list(Entry& entry);
+    std::function<void()> shown_then(Entry& entry, Done done);
     std::shared_ptr<const Catalogue> make_catalogue() const;
 
     Orders& orders_;
@@ -72,7 +75,7 @@ private:
     const Publish publish_;
     std::map<std::string, Entry, std::less<>> entries_;
     uint32_t slots_used_ = 0;
-    Instant retry_at_{};  // after a tick that failed
+    Uptime retry_at_{};  // after a tick that failed
 };
 
 }  // namespace doorbuster

@@ -55,17 +55,37 @@ protected:
 
 TEST_F(SaleDeskTest, TheClockTakesASaleThroughItsLife) {
     create(phone_drop());
-    desk.tick(t0 - 31min);
+    desk.tick(t0 - 31min, 0s);
     EXPECT_EQ(state(), SaleState::scheduled);
-    desk.tick(t0 - 30min);
+    desk.tick(t0 - 30min, 0s);
     EXPECT_EQ(state(), SaleState::ready);
-    desk.tick(t0 - 1ms);
+    desk.tick(t0 - 1ms, 0s);
     EXPECT_EQ(state(), SaleState::ready);
-    desk.tick(t0);
+    desk.tick(t0, 0s);
     EXPECT_EQ(state(), SaleState::open);
-    desk.tick(t0 + 30min);
+    desk.tick(t0 + 30min, 0s);
     EXPECT_EQ(state(), SaleState::closed);
     EXPECT_EQ(phase(), Phase::closed);
+}
+
+TEST_F(SaleDeskTest, ASaleThatACrashLeftWarmingGoesOn) {
+    SaleRecord record = create(phone_drop());
+    for (const bool by_the_clock : {true, false}) {
+        record.state = SaleState::warming;
+        ASSERT_TRUE(orders->change_sale(record, false, t0).has_value());
+        Shard again(*ledger);
+        DirectBooks other(again);
+        SaleDesk restarted(*orders, other, [](const auto&, const auto& shown) { shown(); });
+        ASSERT_TRUE(restarted.load().has_value());
+        if (by_the_clock) {
+            restarted.tick(t0 - 2h, 0s);
+        } else {
+            restarted.act(record.sale.id, SaleVerb::warm, {}, t0 - 2h, keep());
+            EXPECT_TRUE(last.has_value());
+        }
+        EXPECT_EQ(restarted.find(record.sale.id)->state, SaleState::ready);
+        record = *restarted.find(record.sale.id);
+    }
 }
 
 TEST_F(SaleDeskTest, TheOperatorsWordOpensEarlyAndTheTimeSaysSo) {
@@ -123,7 +143,10 @@ TEST_F(SaleDeskTest, BeforeTheWarmUpAnythingMayChangeLaterOnlyTitleAndEnd) {
     desk.change(changed, true, created.version, t0 - 2h, keep());
     ASSERT_TRUE(last.has_value());
     EXPECT_EQ(last->state, SaleState::scheduled);
-    EXPECT_EQ(catalogue->find("phone-drop")->items.front().board->stock(), (Stock{7, 7, 0, 0}));
+    const ListedItem& item = catalogue->find("phone-drop")->items.front();
+    EXPECT_EQ(item.board->stock(), (Stock{7, 7, 0, 0}));
+    EXPECT_EQ(shard.book(ItemSlot{0}), nullptr) << "the replaced book is gone";
+    EXPECT_NE(shard.book(item.slot), nullptr);
 
     ASSERT_TRUE(act(SaleVerb::warm).has_value());
     changed.closes_at += 1h;

@@ -6,6 +6,14 @@
 
 namespace doorbuster {
 
+namespace {
+
+// What the rate cap allows in so long makes a batch, up to batch_max. Longer shares a
+// commit among more orders; it is also the longest that an order waits for company.
+constexpr milliseconds gather{200};
+
+}  // namespace
+
 OrderWorker::OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& books, Snowflake& ids,
                          const Options& options)
     : ledger_(ledger), orders_(orders), books_(books), ids_(ids), options_(options) {}
@@ -18,25 +26,31 @@ StoreResult<void> OrderWorker::load() {
 }
 
 // The rate cap, a token bucket of one batch.
-size_t OrderWorker::allowance(Instant now) {
-    const double elapsed_s = std::chrono::duration<double>(now - tokens_at_).count();
-    tokens_at_ = std::max(now, tokens_at_);
-    tokens_ = std::min(static_cast<double>(options_.batch_max),
-                       tokens_ + std::max(0.0, elapsed_s) * options_.rate_per_second_max);
+size_t OrderWorker::allowance(Uptime uptime) {
+    if (hurries_) tokens_ = static_cast<double>(options_.batch_max);
+    const double elapsed_s = std::chrono::duration<double>(uptime - tokens_at_).count();
+    tokens_at_ = uptime;
+    tokens_ =
+        std::min(static_cast<double>(options_.batch_max), tokens_ + elapsed_s * options_.rate_per_second_max);
     return static_cast<size_t>(tokens_);
 }
 
-StoreResult<OrderWorker::Next> OrderWorker::step(Instant now) {
-    if (now < wait_until_) return Next::at_later;
-    const size_t allowed = allowance(now);
-    if (allowed == 0) {
-        wait_until_ = now + milliseconds(1 + 1000 / options_.rate_per_second_max);
+StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
+    if (uptime < wait_until_) return Next::at_later;
+    const size_t allowed = allowance(uptime);
+    // A batch costs a transaction and a sync, however small it is: while the cap holds it
+    // back, it gathers. After a quiet moment the bucket is full, and an order is made at once.
+    const auto rate = options_.rate_per_second_max;
+    const size_t worth = std::clamp<size_t>(static_cast<size_t>(rate * gather / std::chrono::seconds(1)), 1,
+                                            options_.batch_max);
+    if (allowed < worth) {
+        wait_until_ = uptime + milliseconds(1 + (worth - allowed) * 1000 / rate);
         return Next::at_later;
     }
 
     const auto records =
-        ledger_.read_after(position(), one_by_one_ ? 1 : std::min(allowed, options_.batch_max));
-    if (!records) return wait_and_retry(records.error(), nullptr, now);
+        ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : std::min(allowed, options_.batch_max));
+    if (!records) return wait_and_retry(records.error(), nullptr, now, uptime);
     if (records->empty()) return Next::idle;
 
     std::vector<Placement> batch;
@@ -44,16 +58,16 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now) {
     for (const LedgerRecord& record : *records) batch.push_back({record, OrderId{ids_.next(now)}});
     const auto placed = orders_.place(position(), batch, now);
     if (!placed) {
-        // One record that cannot be placed must not hold up the others: find it.
+        // One of them cannot be placed: those before it can.
         if (placed.error().code == StoreErrc::not_allowed && batch.size() > 1) {
-            one_by_one_ = true;
+            one_by_one_left_ = batch.size();
             return Next::more;
         }
-        return wait_and_retry(placed.error(), &records->front(), now);
+        return wait_and_retry(placed.error(), &records->front(), now, uptime);
     }
 
     failures_ = 0;
-    one_by_one_ = false;
+    one_by_one_left_ -= std::min(one_by_one_left_, batch.size());
     tokens_ -= static_cast<double>(batch.size());
     position_.store(records->back().position, std::memory_order_relaxed);
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -66,12 +80,13 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now) {
 }
 
 StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error,
-                                                           const LedgerRecord* record, Instant now) {
+                                                           const LedgerRecord* record, Instant now,
+                                                           Uptime uptime) {
     // A commit that may have landed is not repeated on a disk that has just failed: the
     // next start looks it up.
     if (error.outcome_unknown) return error;
     if (failures_ < options_.retry_after.size()) {
-        wait_until_ = now + options_.retry_after[failures_++];
+        wait_until_ = uptime + options_.retry_after[failures_++];
         log_warn("the order worker tries again",
                  {{"position", position()}, {"attempt", failures_}, {"error", error.text()}});
         return Next::at_later;
@@ -84,7 +99,7 @@ StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& err
     log_error("a ledger record became a dead letter",
               {{"position", record->position}, {"reason", error.detail}});
     failures_ = 0;
-    one_by_one_ = false;
+    one_by_one_left_ -= std::min<size_t>(one_by_one_left_, 1);
     position_.store(record->position, std::memory_order_relaxed);
     dead_letters_.fetch_add(1, std::memory_order_relaxed);
     if (record->entry) {

@@ -44,9 +44,13 @@ public:
         idle,      // the ledger is used up: wake it when something was appended
         at_later,  // wait until wait_until()
     };
-    // Moves at most one batch. An error is final: the store failed beyond the retries.
-    [[nodiscard]] StoreResult<Next> step(Instant now);
-    Instant wait_until() const { return wait_until_; }
+    // Moves at most one batch. `now` goes into the rows, `uptime` decides about waits and the
+    // rate. An error is final: the store failed beyond the retries.
+    [[nodiscard]] StoreResult<Next> step(Instant now, Uptime uptime);
+    Uptime wait_until() const { return wait_until_; }
+
+    // From here on without the rate cap: the process wants to end.
+    void hurry() { hurries_ = true; }
 
     // Any thread.
     uint64_t position() const { return position_.load(std::memory_order_relaxed); }
@@ -56,9 +60,10 @@ public:
 
 private:
     // `record`: the only one that was tried, if it was.
-    StoreResult<Next> wait_and_retry(const StoreError& error, const LedgerRecord* record, Instant now);
+    StoreResult<Next> wait_and_retry(const StoreError& error, const LedgerRecord* record, Instant now,
+                                     Uptime uptime);
     void give_back(const LedgerEntry& entry);
-    size_t allowance(Instant now);
+    size_t allowance(Uptime uptime);
 
     LedgerReader& ledger_;
     Orders& orders_;
@@ -66,11 +71,12 @@ private:
     Snowflake& ids_;
     const Options options_;
 
-    size_t failures_ = 0;  // of the record or the store, since the last success
-    bool one_by_one_ = false;
-    Instant wait_until_{};
+    size_t failures_ = 0;         // of the record or the store, since the last success
+    size_t one_by_one_left_ = 0;  // of a batch that has a record in it that cannot be placed
+    bool hurries_ = false;
+    Uptime wait_until_{};
     double tokens_ = 0;  // of the rate cap
-    Instant tokens_at_{};
+    Uptime tokens_at_{};
 
     std::atomic<uint64_t> position_{0}, ordered_{0}, cancelled_{0}, dead_letters_{0};
 };

@@ -27,14 +27,15 @@ protected:
 
     void append(std::vector<LedgerEntry> entries) { ASSERT_TRUE(ledger->append(entries).has_value()); }
     OrderWorker worker(OrderWorker::Options options = {}) { return {*reader, *orders, books, ids, options}; }
-    // Steps until there is nothing left to do, going along with every wait; tells how long it waited.
-    milliseconds run(OrderWorker& worker, Instant from = t0) {
-        Instant now = from;
+    // Steps until there is nothing left to do, going along with every wait; tells how long it
+    // waited. The time of day stands still meanwhile: nothing may wait for it.
+    Uptime run(OrderWorker& worker, Uptime from = 1min) {
+        Uptime uptime = from;
         for (;;) {
-            const auto next = worker.step(now);
+            const auto next = worker.step(t0, uptime);
             EXPECT_TRUE(next.has_value());
-            if (!next || *next == Next::idle) return now - from;
-            if (*next == Next::at_later) now = worker.wait_until();
+            if (!next || *next == Next::idle) return uptime - from;
+            if (*next == Next::at_later) uptime = worker.wait_until();
         }
     }
     std::vector<LedgerEntry> buyers(uint32_t from, uint32_t to) {
@@ -58,13 +59,13 @@ TEST_F(WorkerTest, EveryRecordBecomesOneOrderAlsoAcrossARestart) {
     {
         OrderWorker first = worker({.batch_max = 8});
         ASSERT_TRUE(first.load().has_value());
-        ASSERT_TRUE(first.step(t0 + 1s).has_value());
+        ASSERT_TRUE(first.step(t0 + 1s, 1min).has_value());
         EXPECT_EQ(first.position(), 8u);
     }  // and here the process dies
     append(buyers(31, 40));
     OrderWorker second = worker({.batch_max = 8});
     ASSERT_TRUE(second.load().has_value());
-    run(second, t0 + 2s);
+    run(second);
     EXPECT_EQ(second.position(), 40u);
     EXPECT_EQ(second.ordered(), 32u);
     EXPECT_EQ(orders->reader().sales()->front().stock.front(), (Stock{100, 60, 40, 0}));
@@ -74,9 +75,18 @@ TEST_F(WorkerTest, TheRateCapProtectsTheDatabase) {
     append(buyers(1, 50));
     OrderWorker capped = worker({.batch_max = 10, .rate_per_second_max = 10});
     ASSERT_TRUE(capped.load().has_value());
-    const milliseconds took = run(capped, t0);
+    const Uptime took = run(capped);
     EXPECT_EQ(capped.ordered(), 50u);
     EXPECT_GE(took, 4000ms) << "a burst of ten, then ten a second";
+}
+
+TEST_F(WorkerTest, WhoeverWantsToEndIsNotHeldUpByTheRateCap) {
+    append(buyers(1, 50));
+    OrderWorker capped = worker({.batch_max = 10, .rate_per_second_max = 1});
+    ASSERT_TRUE(capped.load().has_value());
+    capped.hurry();
+    EXPECT_EQ(run(capped), 0s);
+    EXPECT_EQ(capped.ordered(), 50u);
 }
 
 TEST_F(WorkerTest, APoisonRecordIsTriedThreeTimesMoreThenBuriedAndHoldsUpNobodyForEver) {
@@ -85,7 +95,7 @@ TEST_F(WorkerTest, APoisonRecordIsTriedThreeTimesMoreThenBuriedAndHoldsUpNobodyF
     append({entry(1, alice), entry(2, bob), stray, entry(4, BuyerId("dave"))});
     OrderWorker one = worker();
     ASSERT_TRUE(one.load().has_value());
-    EXPECT_GE(run(one, t0), 6s) << "1, 2 and 3 seconds";
+    EXPECT_GE(run(one), 6s) << "1, 2 and 3 seconds";
     EXPECT_EQ(one.ordered(), 3u);
     EXPECT_EQ(one.dead_letters(), 1u);
     EXPECT_EQ(books.released, std::vector{purchase(3)}) << "its unit goes back to the book";
@@ -120,14 +130,14 @@ TEST_F(WorkerTest, AStoreThatStaysAwayIsReportedAndNothingIsCancelledForIt) {
     FailingReader failing;
     OrderWorker one(failing, *orders, books, ids, {});
     ASSERT_TRUE(one.load().has_value());
-    Instant now = t0;
+    Uptime uptime = 1min;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        const auto next = one.step(now);
+        const auto next = one.step(t0, uptime);
         ASSERT_TRUE(next.has_value());
         EXPECT_EQ(*next, Next::at_later);
-        now = one.wait_until();
+        uptime = one.wait_until();
     }
-    const auto last = one.step(now);
+    const auto last = one.step(t0, uptime);
     ASSERT_FALSE(last.has_value());
     EXPECT_EQ(last.error().detail, "gone");
     EXPECT_EQ(failing.calls, 4u);

@@ -50,14 +50,15 @@ struct ListedSale {
 
 class Catalogue {
 public:
-    using Sales = std::map<std::string, ListedSale, std::less<>>;
+    // A sale that did not change keeps its pointer from one catalogue to the next.
+    using Sales = std::map<std::string, std::shared_ptr<const ListedSale>, std::less<>>;
 
     Catalogue() = default;
     explicit Catalogue(Sales sales) : sales_(std::move(sales)) {}
 
     const ListedSale* find(std::string_view sale) const {
         const auto found = sales_.find(sale);
-        return found == sales_.end() ? nullptr : &found->second;
+        return found == sales_.end() ? nullptr : found->second.get();
     }
     const Sales& sales() const { return sales_; }
 

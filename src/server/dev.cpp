@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/rfc3339.hpp"
+#include "cli/dev_keys.hpp"
 #include "server/serve.hpp"
 #include "server/version.hpp"
 
@@ -61,9 +62,9 @@ void create_demo_sales(SaleDesk& desk, Instant now, const std::function<void(con
     }
     demo.soon = demo_id(desk, "demo-soon", [](const SaleRecord&) { return false; });
     demo.soon_opens_at = now + 60s;
-    desk.create(demo_sale(demo.soon, "Opens in a minute", demo.soon_opens_at, now + 24h * 7), false, now,
-                created);
-    desk.tick(now);  // warms both up
+    desk.create(demo_sale(demo.soon, "Opens in a minute", demo.soon_opens_at, demo.soon_opens_at + 15min),
+                false, now, created);
+    desk.tick(now, Uptime::max());  // warms both up
     desk.act(SaleId(demo.now), SaleVerb::open, {}, now, [demo, done](const auto&) { done(demo); });
 }
 
@@ -84,7 +85,7 @@ Buy a unit and see the order, in another terminal:
        --json '{{"item":"phone","quantity":1}}' http://{public_address}/v1/sales/{now}/purchases
   curl -s -H "Authorization: Bearer $TOKEN" http://{public_address}/v1/orders
 
-As the operator:  ./run sale list   ./run sale status {now}   ./run sale pause {now}   ./run --help
+As the operator:  ./run sale list   ./run sale status {now}   ./run sale pause {now}   ./run --help{hint}
 Ctrl-C stops it; nothing is lost.
 
 )banner";
@@ -93,6 +94,11 @@ Ctrl-C stops it; nothing is lost.
 
 int dev(const Config& config, const std::string& keys_file) {
     auto on_ready = [&](Services& services, const Addresses& addresses) {
+        if (const auto recorded =
+                record_dev_start(config, {addresses.public_address, addresses.admin_address});
+            !recorded) {
+            log_warn("client commands may not find this server", {{"reason", recorded.error()}});
+        }
         std::promise<DemoSales> made;
         const bool posted = services.orders_thread.post([&] {
             create_demo_sales(services.desk, services.clock.now(),
@@ -100,12 +106,18 @@ int dev(const Config& config, const std::string& keys_file) {
         });
         if (!posted) return log_error("the demo sales could not be created: the orders thread is full");
         const DemoSales demo = made.get_future().get();
+        // Without a word about it, a client looks into the default folder.
+        const auto& path = config.store.path;
+        const std::string hint =
+            path.origin().source == Source::built_in
+                ? ""
+                : fmt::format("\n(each with --store-path {}, by which it finds this server)", path.value());
         fmt::print(fmt::runtime(banner), fmt::arg("version", version),
                    fmt::arg("public_address", addresses.public_address),
                    fmt::arg("admin_address", addresses.admin_address),
                    fmt::arg("admin_key", config.admin.key.value()),
                    fmt::arg("data", config.store.path.value()), fmt::arg("keys_file", keys_file),
-                   fmt::arg("now", demo.now), fmt::arg("soon", demo.soon),
+                   fmt::arg("hint", hint), fmt::arg("now", demo.now), fmt::arg("soon", demo.soon),
                    fmt::arg("soon_opens_at", format_rfc3339(demo.soon_opens_at)));
     };
     return serve(config, {.demo_sign_in = true, .on_ready = on_ready});

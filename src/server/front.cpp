@@ -1,8 +1,13 @@
 #include "server/front.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <thread>
+
+#include "base/log.hpp"
 
 namespace doorbuster {
 
@@ -21,6 +26,27 @@ GateOptions gate_options(const Config& config, const std::string& listen, uint32
             .idle_deadline = milliseconds(server.idle_deadline_ms.value())};
 }
 
+// What the process needs beside its public connections: databases, event loops, the admin listener.
+constexpr uint32_t descriptors_reserved = 128;
+
+// Connections per public gate. Were the crowd to take the last file descriptor, the operator
+// could not get in to do something about it.
+uint32_t connections_max(const ServerOptions& server, uint32_t threads) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return server.connections_max;
+    }
+    const rlim_t for_crowd = limit.rlim_cur - std::min<rlim_t>(limit.rlim_cur, descriptors_reserved);
+    const rlim_t most = std::max<rlim_t>(1, for_crowd / threads);
+    if (server.connections_max <= most) return server.connections_max;
+    log_warn("fewer connections than server.connections_max: the limit of open files is too low",
+             {{"connections_max", server.connections_max.value()},
+              {"connections_per_thread", most},
+              {"threads", threads},
+              {"open_files_max", limit.rlim_cur}});
+    return static_cast<uint32_t>(most);
+}
+
 std::string with_port(const std::string& listen, uint16_t port) {
     return listen.substr(0, listen.rfind(':') + 1) + std::to_string(port);
 }
@@ -31,6 +57,7 @@ Front::Front(const Config& config) {
     const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
     const uint32_t threads = config.server.threads == 0 ? cores : config.server.threads.value();
     GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
+    options.connections_max = connections_max(config.server, threads);
     for (uint32_t index = 0; index < threads; ++index) {
         if (config.server.pin_threads) options.cpu = static_cast<int>(index % cores);
         gates_.push_back(std::make_unique<Gate>(static_cast<uint16_t>(index), options));
@@ -54,7 +81,7 @@ void Front::start(Services& services, const OrderWorker& worker) {
         apis_.push_back(std::make_unique<PublicApi>(services, *gate));
         gate->set_handler(*apis_.back());
     }
-    admin_api_ = std::make_unique<AdminApi>(services, *admin_gate_, worker);
+    admin_api_ = std::make_unique<AdminApi>(services, worker);
     admin_gate_->set_handler(*admin_api_);
     for (const auto& gate : gates_) gate->start();
     admin_gate_->start();
@@ -111,6 +138,7 @@ void Front::describe(MetricsSnapshot& snapshot) const {
         listener.connections_total += figures.connections_total;
         listener.deadline_closed_total += figures.deadline_closed_total;
         listener.malformed_total += figures.malformed_total;
+        listener.accept_pauses_total += figures.accept_pauses_total;
     };
     for (size_t i = 0; i < gates_.size(); ++i) add(*gates_[i], apis_[i]->probe());
     snapshot.listeners.push_back(std::exchange(listener, {.name = "admin", .probes = {}}));
@@ -120,7 +148,7 @@ void Front::describe(MetricsSnapshot& snapshot) const {
     std::lock_guard lock(mutex_);
     if (!catalogue_) return;
     for (const auto& [id, sale] : catalogue_->sales()) {
-        for (const ListedItem& item : sale.items) {
+        for (const ListedItem& item : sale->items) {
             const Stock stock = item.board->stock();
             snapshot.units.push_back({.sale = id,
                                       .item = item.item.id.str(),

@@ -22,6 +22,19 @@ int failed(const std::string& reason) {
     return 1;
 }
 
+// What happened, and what to do about it.
+std::string advice_on(const StoreError& error, const Config& config) {
+    std::string text = error.text();
+    if (error.code == StoreErrc::full) {
+        text += fmt::format("; free space on the disk of {} and start again: nothing is lost",
+                            config.store.path.value());
+    }
+    if (error.code == StoreErrc::read_only) {
+        text += fmt::format("; make {} writable or choose another store.path", config.store.path.value());
+    }
+    return text;
+}
+
 // A crowd needs a file descriptor each; the soft limit is often 1,024.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -38,12 +51,12 @@ int run(const Config& config, const ServeMode& mode) {
     set_log_level(config.log.level.value());
     raise_descriptor_limit();
     StopSignal stop;
-    auto fail = [&stop](const StoreError& error) { stop.fail(error.text()); };
+    auto fail = [&](const StoreError& error) { stop.fail(advice_on(error, config)); };
 
     // Owners, in the order of a purchase's way; each borrows from those above it.
     MonotonicClock clock;
     auto store = EmbeddedStore::open(config.store.path);
-    if (!store) return failed(store.error().text());
+    if (!store) return failed(advice_on(store.error(), config));
     auto readers = store->lookup_readers(config.lookups.threads);
     if (!readers) return failed(readers.error().text());
     const auto last_order = store->orders->reader().last_order();
@@ -124,7 +137,7 @@ int run(const Config& config, const ServeMode& mode) {
         std::fflush(stdout);
         stop.wait();
     } else {
-        stop.fail(rebuilt.error().text());
+        stop.fail(advice_on(rebuilt.error(), config));
     }
 
     if (const auto reason = stop.failure()) {
@@ -135,16 +148,24 @@ int run(const Config& config, const ServeMode& mode) {
         std::fflush(stderr);
         std::_Exit(1);
     }
-    log_info("draining", {});
-    if (!front.drain(milliseconds(config.server.drain_ms_max.value()))) {
-        log_warn("some requests were still in hand at the end of server.drain_ms_max");
-    }
-    owner.stop();          // every purchase submitted is decided and durable
-    lookups.reset();       // every look-up is answered
-    orders_thread.stop();  // every order promised is placed
+    log_info("draining");
+    const Uptime drain_by = clock.uptime() + milliseconds(config.server.drain_ms_max.value());
+    auto left = [&] {
+        return std::max(milliseconds(0), std::chrono::floor<milliseconds>(drain_by - clock.uptime()));
+    };
+    if (!front.drain(left())) log_warn("some requests were still in hand at the end of server.drain_ms_max");
+    owner.stop();                // every purchase submitted is decided and durable
+    lookups.reset();             // every look-up is answered
+    orders_thread.stop(left());  // every order promised is placed, as far as there is time
     front.stop();
+    // A folder that was left in order can be moved or copied file by file.
+    for (const auto& kept : {store->ledger->idle(), store->orders->idle()}) {
+        if (!kept) return failed(advice_on(kept.error(), config));
+    }
     if (const auto reason = stop.failure()) return failed(*reason);
-    log_info("stopped", {{"position", worker.position()}});
+    const uint64_t ledger_position = ledger_position_at_start + owner.figures().acceptances;
+    log_info("stopped",
+             {{"position", worker.position()}, {"not_yet_ordered", ledger_position - worker.position()}});
     return 0;
 }
 

@@ -25,6 +25,7 @@ enum class Verdict : uint8_t {
 
 struct PurchaseReply {
     void* reply_to = nullptr;
+    PurchaseId purchase{};  // the one that was asked for
     Verdict verdict = Verdict::decided;
     Book::ReserveAnswer answer{};
 };

@@ -5,7 +5,14 @@
 
 namespace doorbuster {
 
-using std::chrono::steady_clock;
+namespace {
+
+int64_t steady_ns() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace
 
 Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
     : shard_(shard),
@@ -40,8 +47,17 @@ Submitted Owner::submit(PurchaseCommand&& command) {
     return Submitted::queued;
 }
 
+// What runs now has to end (it may run much longer than usual: a slow disk), then the
+// queue goes in batches. Nothing under way means no wait, whatever the last batch took: so
+// somebody gets in and finds out whether the disk is quick again.
 std::chrono::nanoseconds Owner::predicted_wait() const {
-    return std::chrono::nanoseconds(queue_.size() * command_ns_.load(std::memory_order_relaxed));
+    const int64_t began = batch_began_ns_.load(std::memory_order_relaxed);
+    const auto queued = static_cast<int64_t>(queue_.size());
+    if (began == 0 && queued == 0) return std::chrono::nanoseconds(0);
+    const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
+    const int64_t running = began == 0 ? 0 : std::max(usual, steady_ns() - began);
+    const int64_t batches = 1 + queued / static_cast<int64_t>(options_.batch_max);
+    return std::chrono::nanoseconds(running + batches * usual);
 }
 
 void Owner::control(ControlCommand command, std::function<void()> applied) {
@@ -63,7 +79,7 @@ void Owner::control(ControlCommand command, std::function<void()> applied) {
 }
 
 void Owner::run() {
-    constexpr auto sleep_max = std::chrono::seconds(1);
+    constexpr auto quiet = std::chrono::seconds(1);  // long enough to be called that
     for (;;) {
         // Read before the queues are: what was submitted before stop() is then seen below.
         const bool stopping = stopping_.load(std::memory_order_acquire);
@@ -71,10 +87,8 @@ void Owner::run() {
         const bool did_batch = run_batch();
         if (did_controls || did_batch) continue;
         if (stopping) return;
-        if (stage_.load(std::memory_order_relaxed) == Stage::running) {
-            if (const auto kept = shard_.idle(); !kept) fail(kept.error());
-        }
-        wakeup_.sleep(sleep_max);
+        if (wakeup_.sleep(quiet) || stage_.load(std::memory_order_relaxed) != Stage::running) continue;
+        if (const auto kept = shard_.idle(); !kept) fail(kept.error());
     }
 }
 
@@ -87,8 +101,11 @@ bool Owner::run_controls() {
         has_controls_.store(false, std::memory_order_relaxed);
     }
     control_room_.notify_all();
+    // After a failure the books hold units that are not durable: nothing of them is shown any
+    // more. What the command says is recorded, and the next start sees it.
+    const bool applies = stage_.load(std::memory_order_relaxed) == Stage::running;
     for (Control& control : taken) {
-        shard_.apply(control.command);
+        if (applies) shard_.apply(control.command);
         if (control.applied) control.applied();
     }
     return true;
@@ -105,15 +122,12 @@ bool Owner::run_batch() {
         return true;
     }
 
-    const auto began = steady_clock::now();
+    const int64_t began = steady_ns();
+    batch_began_ns_.store(began, std::memory_order_relaxed);
     const StoreResult<void> decided = shard_.decide(batch_, clock_.now());
-    const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - began);
-    const uint64_t per_command = static_cast<uint64_t>(took.count()) / batch_.size();
-    const uint64_t smoothed = command_ns_.load(std::memory_order_relaxed);
-    // Small batches pay a commit for few commands; they say little about a full queue.
-    if (batch_.size() > 16 || per_command < smoothed) {
-        command_ns_.store((smoothed * 7 + per_command) / 8, std::memory_order_relaxed);
-    }
+    const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
+    batch_ns_.store((usual * 7 + steady_ns() - began) / 8, std::memory_order_relaxed);
+    batch_began_ns_.store(0, std::memory_order_relaxed);
 
     uint64_t acceptances = 0;
     for (const Book::ReserveAnswer& answer : shard_.last_answers()) {

@@ -88,7 +88,8 @@ private:
     Wakeup wakeup_;
     std::atomic<Stage> stage_{Stage::not_started};
     std::atomic<bool> stopping_{false};
-    std::atomic<uint64_t> command_ns_{2000};  // smoothed time per command, commits included
+    std::atomic<int64_t> batch_ns_{0};        // smoothed time of a batch, its commit included
+    std::atomic<int64_t> batch_began_ns_{0};  // of the one being decided; 0: none is
 
     // Guarded by control_mutex_.
     std::mutex control_mutex_;

@@ -25,6 +25,7 @@ struct CountingSink final : ReplySink {
 
 struct FixedClock final : Clock {
     Instant now() override { return t0; }
+    Uptime uptime() override { return 0s; }
 };
 
 class OwnerTest : public ::testing::Test {

@@ -43,7 +43,13 @@ StoreResult<void> Shard::decide(std::span<const PurchaseCommand> commands, Insta
     changed_.clear();
 
     for (const PurchaseCommand& command : commands) {
-        Entry& entry = *entries_[static_cast<size_t>(command.slot)];
+        Entry* const found = entries_[static_cast<size_t>(command.slot)].get();
+        if (found == nullptr) {  // closed while this one was on its way
+            answers_.push_back({ReserveOutcome::not_open});
+            reply(command, Verdict::decided, answers_.back());
+            continue;
+        }
+        Entry& entry = *found;
         answers_.push_back(entry.book.reserve({command.purchase, command.buyer, command.units, last_now_}));
         const Book::ReserveAnswer& answer = answers_.back();
         if (answer.outcome == ReserveOutcome::accepted) {
@@ -93,7 +99,7 @@ void Shard::abandon(std::span<const PurchaseCommand> commands) {
 }
 
 void Shard::reply(const PurchaseCommand& command, Verdict verdict, const Book::ReserveAnswer& answer) {
-    replies_[command.sink].push_back({command.reply_to, verdict, answer});
+    replies_[command.sink].push_back({command.reply_to, command.purchase, verdict, answer});
 }
 
 void Shard::flush_replies() {
@@ -115,7 +121,13 @@ void Shard::apply(const ControlCommand& command) {
             CHECK(shard.entries_[index] == nullptr);
             shard.entries_[index] = std::make_unique<Entry>(
                 Entry{open.sale, open.item, Book(open.terms, open.stock, open.phase), open.board});
+            shard.slots_[{open.sale, open.item}] = open.slot;
             open.board->show(open.stock);
+        }
+        void operator()(const CloseBook& close) const {
+            std::unique_ptr<Entry>& entry = shard.entries_[static_cast<size_t>(close.slot)];
+            shard.slots_.erase({entry->sale, entry->item});
+            entry.reset();
         }
         void operator()(const ReleasePurchase& release) const {
             Entry* entry = shard.find(release.sale, release.item);
@@ -138,11 +150,8 @@ void Shard::apply(const ControlCommand& command) {
 }
 
 Shard::Entry* Shard::find(const SaleId& sale, const ItemId& item) {
-    // From the back: an item that was replaced before its warm-up has a newer slot.
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-        if (*entry != nullptr && (*entry)->item == item && (*entry)->sale == sale) return entry->get();
-    }
-    return nullptr;
+    const auto slot = slots_.find({sale, item});
+    return slot == slots_.end() ? nullptr : entries_[static_cast<size_t>(slot->second)].get();
 }
 
 void Shard::restore(const PurchaseRecord& purchase) {

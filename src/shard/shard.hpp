@@ -13,6 +13,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <memory>
 #include <span>
 #include <vector>
@@ -61,7 +62,14 @@ private:
     void flush_replies();
 
     Ledger& ledger_;
-    std::vector<std::unique_ptr<Entry>> entries_;  // by ItemSlot
+    struct KeyHash : SeededHash {
+        size_t operator()(const std::pair<SaleId, ItemId>& key) const {
+            return fold(SeededHash::operator()(key.first), SeededHash::operator()(key.second) | 1);
+        }
+    };
+
+    std::vector<std::unique_ptr<Entry>> entries_;  // by ItemSlot; null once closed
+    boost::unordered_flat_map<std::pair<SaleId, ItemId>, ItemSlot, KeyHash> slots_;
     Instant last_now_{};
 
     // One batch's, kept to reuse their memory.

@@ -23,6 +23,9 @@ struct OpenBook {  // makes the book of an item
     Phase phase;
     std::shared_ptr<ItemBoard> board;
 };
+struct CloseBook {  // nobody can buy the item any more; what still asks for it hears not_open
+    ItemSlot slot;
+};
 struct ReleasePurchase {
     SaleId sale;
     ItemId item;
@@ -38,7 +41,7 @@ struct SetTerms {
     Phase phase;
 };
 
-using ControlCommand = std::variant<OpenBook, ReleasePurchase, RestockItem, SetTerms>;
+using ControlCommand = std::variant<OpenBook, CloseBook, ReleasePurchase, RestockItem, SetTerms>;
 
 class BookControl {
 public:

@@ -64,6 +64,9 @@ enum class Placed : uint8_t {
     known_before,  // placed earlier; nothing was done
 };
 
+// What a buyer reads whose purchase became a dead letter; the cause is the operator's to know.
+inline constexpr std::string_view reason_unplaceable = "it could not be made into an order";
+
 struct DeadLetter {
     uint64_t position = 0;
     std::string reason;
@@ -136,8 +139,8 @@ public:
     [[nodiscard]] virtual StoreResult<std::vector<Placed>> place(uint64_t expected_position,
                                                                  std::span<const Placement>, Instant now) = 0;
 
-    // Gives up on one record: a dead letter, the explicit cancellation of its purchase
-    // if it names one, and the position, in one transaction.
+    // Gives up on one record: a dead letter with the reason, the explicit cancellation of its
+    // purchase if it names one, and the position, in one transaction.
     [[nodiscard]] virtual StoreResult<void> bury(uint64_t expected_position, const LedgerRecord&,
                                                  const std::string& reason, Instant now) = 0;
 

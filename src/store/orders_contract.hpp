@@ -164,6 +164,7 @@ TYPED_TEST_P(OrdersContract, ARecordThatCannotBePlacedTakesNothingAndCanBeBuried
     const auto found = this->reader().find_purchase(purchase(2));
     ASSERT_TRUE(found.has_value() && found->has_value());
     EXPECT_EQ((*found)->state, PurchaseState::cancelled);
+    EXPECT_EQ((*found)->reason, reason_unplaceable) << "the cause is not for the buyer";
     EXPECT_EQ(this->orders().bury(1, batch[1].record, "again", t0).error().code, StoreErrc::conflict);
 }
 

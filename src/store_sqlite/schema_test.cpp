@@ -68,6 +68,24 @@ TEST(Schema, AnOldDatabaseIsCarriedForwardStepByStep) {
     EXPECT_EQ(connection.read_integer("SELECT a + b FROM one"), 12);
 }
 
+TEST(Schema, PurchasesOfTheFirstVersionAreKept) {
+    TemporaryFolder folder;
+    sqlite::Connection connection(folder.path("orders.db"), sqlite::Access::write);
+    const sqlite::Schema& newest = sqlite::orders_schema;
+    sqlite::prepare(connection, {newest.name, newest.application_id, newest.migrations.first(1)});
+    connection.execute(
+        "INSERT INTO purchases VALUES(x'0102', 'drop', 'phone', 'alice', 1, 7, 1000, 9, 'ordered', NULL, 5)");
+    sqlite::prepare(connection, newest);
+    EXPECT_EQ(
+        connection.read_integer("SELECT position FROM purchases WHERE id = x'0102' AND sequence = 7 AND "
+                                "buyer = 'alice' AND order_id = 5"),
+        9);
+    EXPECT_THROW(connection.execute(
+                     "INSERT INTO purchases SELECT id, sale, item, buyer, units, sequence, accepted_at_ms, "
+                     "position + 1, state, reason, order_id FROM purchases"),
+                 sqlite::Failure);
+}
+
 TEST(Schema, AFailedMigrationLeavesTheOldVersion) {
     TemporaryFolder folder;
     constexpr const char* steps[] = {"CREATE TABLE one(a);", "CREATE TABLE two(b); NONSENSE;"};

@@ -17,7 +17,7 @@ namespace {
 
 // A commit that finds this much in the write-ahead log copies it into the database
 // at once instead of waiting for a quiet moment. 4 KiB each.
-constexpr int log_frames_max = 4096;
+constexpr int log_frames_max = 16384;
 
 constexpr std::string_view select_records =
     "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms FROM ledger ";
@@ -84,6 +84,8 @@ StoreResult<std::unique_ptr<SqliteLedger>> SqliteLedger::open(const std::string&
 
 StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
     CHECK(!failed_);
+    failed_ = upkeep_failure_.has_value();
+    if (failed_) return *upkeep_failure_;
     auto done = guarded("appending to the ledger", [&] {
         sqlite::Transaction transaction(connection_);
         for (const LedgerEntry& entry : entries) {
@@ -98,16 +100,18 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
                 .run();
         }
         transaction.commit();
-        if (connection_.log_frames() > log_frames_max) connection_.checkpoint();
     });
     failed_ = done.has_error();
+    // The append has landed: a checkpoint that fails now does not undo it.
+    if (done && connection_.log_frames() > log_frames_max) (void)idle();
     return done;
 }
 
 StoreResult<void> SqliteLedger::idle() {
-    auto done = guarded("checkpointing the ledger", [&] { connection_.checkpoint(); });
     // A failed sync may have dropped what it was to write: nothing is tried again after it.
-    failed_ = failed_ || done.has_error();
+    if (upkeep_failure_) return *upkeep_failure_;
+    auto done = guarded("checkpointing the ledger", [&] { connection_.checkpoint(); });
+    if (!done) upkeep_failure_ = done.error();
     return done;
 }
 

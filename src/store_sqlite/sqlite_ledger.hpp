@@ -36,6 +36,7 @@ private:
 
     sqlite::Connection connection_;
     std::unique_ptr<sqlite::Statement> insert_;
+    std::optional<StoreError> upkeep_failure_;  // told at the next call
     bool failed_ = false;
 };
 

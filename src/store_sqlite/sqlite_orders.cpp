@@ -20,7 +20,7 @@ using sqlite::Transaction;
 
 namespace {
 
-constexpr int log_frames_max = 4096;
+constexpr int log_frames_max = 16384;
 
 constexpr std::string_view reason_no_unit = "no unit was left";
 constexpr std::string_view reason_limit = "the buyer's limit was reached";
@@ -28,18 +28,26 @@ constexpr std::string_view reason_by_buyer = "cancelled by the buyer";
 
 }  // namespace
 
+// What a batch needs to know about an item that it places orders of.
 struct SqliteOrders::ItemTerms {
     int64_t price_minor = 0, units_per_buyer_max = 0, payment_window_s = 0;
     std::string currency;
+
+    int64_t units_available = 0;  // before the batch
+    int64_t units_asked = 0;      // by all of its records, those that are known before included
+    int64_t units_owed = 0;       // of the orders made; leave the stock row once, at the end
+
+    // Then no order of the batch can find the stock short, and one update takes them all.
+    bool suffices() const { return units_asked <= units_available; }
 };
 
 struct SqliteOrders::Statements {
     explicit Statements(sqlite::Connection& c)
         : move_position(c, "UPDATE worker SET position = ?2 WHERE position = ?1"),
-          item_terms(
-              c,
-              "SELECT i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency FROM items i "
-              "JOIN sales s ON s.id = i.sale WHERE i.sale = ? AND i.id = ?"),
+          item_terms(c,
+                     "SELECT i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency, "
+                     "i.units_available FROM items i "
+                     "JOIN sales s ON s.id = i.sale WHERE i.sale = ? AND i.id = ?"),
           insert_purchase(
               c,
               "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, position, "
@@ -54,10 +62,10 @@ struct SqliteOrders::Statements {
               c,
               "UPDATE items SET units_available = units_available + ?3, units_held = units_held - ?3, "
               "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_held >= ?3"),
-          // The WHERE of the SELECT guards a first holding, that of the UPDATE a further one.
+          // Guards a further holding; place_one guards the first.
           add_holding(
               c,
-              "INSERT INTO buyer_holdings(sale, item, buyer, units) SELECT ?1, ?2, ?3, ?4 WHERE ?4 <= ?5 "
+              "INSERT INTO buyer_holdings(sale, item, buyer, units) VALUES(?1, ?2, ?3, ?4) "
               "ON CONFLICT DO UPDATE SET units = units + excluded.units WHERE units + excluded.units <= ?5"),
           reduce_holding(
               c,
@@ -92,7 +100,9 @@ StoreResult<std::unique_ptr<SqliteOrders>> SqliteOrders::open(const std::string&
 
 void SqliteOrders::commit(Transaction& transaction) {
     transaction.commit();
-    if (connection_.log_frames() > log_frames_max) connection_.checkpoint();
+    // It has landed: a checkpoint that fails now does not undo it, it only ends this process.
+    if (connection_.log_frames() <= log_frames_max) return;
+    if (const auto kept = idle(); !kept && !failure_) failure_ = kept.error();
 }
 
 SaleRecord SqliteOrders::read_sale(const SaleId& id) {
@@ -173,7 +183,11 @@ SqliteOrders::ItemTerms SqliteOrders::terms_of(const LedgerEntry& entry) {
         throw Failure(StoreErrc::not_allowed,
                       fmt::format("there is no item {} in a sale {}", entry.item.view(), entry.sale.view()));
     }
-    return {rows->integer(0), rows->integer(1), rows->integer(2), std::string(rows->text(3))};
+    return {.price_minor = rows->integer(0),
+            .units_per_buyer_max = rows->integer(1),
+            .payment_window_s = rows->integer(2),
+            .currency = std::string(rows->text(3)),
+            .units_available = rows->integer(4)};
 }
 
 StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
@@ -183,22 +197,38 @@ StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
         if (placements.empty()) return outcomes;
         Transaction transaction(connection_);
         move_position(expected_position, placements.back().record.position);
-        std::map<std::pair<std::string_view, std::string_view>, ItemTerms> terms;  // of this batch
+        // Of this batch; the views are the placements' own.
+        std::map<std::pair<std::string_view, std::string_view>, ItemTerms> terms;
+        std::vector<ItemTerms*> terms_by_placement;
+        terms_by_placement.reserve(placements.size());
         for (const Placement& placement : placements) {
             if (!placement.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
             const LedgerEntry& entry = *placement.record.entry;
-            auto known = terms.find({entry.sale.view(), entry.item.view()});
-            if (known == terms.end()) {
-                known = terms.emplace(std::pair(entry.sale.view(), entry.item.view()), terms_of(entry)).first;
+            const std::pair item(entry.sale.view(), entry.item.view());
+            auto known = terms.find(item);
+            if (known == terms.end()) known = terms.emplace(item, terms_of(entry)).first;
+            known->second.units_asked += entry.acceptance.units;
+            terms_by_placement.push_back(&known->second);
+        }
+        outcomes.reserve(placements.size());
+        for (size_t i = 0; i < placements.size(); ++i) {
+            outcomes.push_back(place_one(placements[i], *terms_by_placement[i], now));
+        }
+        for (const auto& [item, owed] : terms) {
+            if (owed.units_owed > 0 && !take_units(item.first, item.second, owed.units_owed)) {
+                throw Failure(StoreErrc::damaged, "the stock changed inside a transaction");
             }
-            outcomes.push_back(place_one(placement, known->second, now));
         }
         commit(transaction);
         return outcomes;
     });
 }
 
-Placed SqliteOrders::place_one(const Placement& placement, const ItemTerms& terms, Instant now) {
+bool SqliteOrders::take_units(std::string_view sale, std::string_view item, int64_t units) {
+    return statements_->take_units.bind(1, sale).bind(2, item).bind(3, units).run() == 1;
+}
+
+Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Instant now) {
     Statements& s = *statements_;
     const LedgerEntry& entry = *placement.record.entry;
     const Acceptance& acceptance = entry.acceptance;
@@ -223,6 +253,7 @@ Placed SqliteOrders::place_one(const Placement& placement, const ItemTerms& term
         bind(s.cancel_purchase, 1, acceptance.purchase).bind(2, reason).bind_null(3).run();
         return Placed::cancelled;
     };
+    if (units > terms.units_per_buyer_max) return cancel(reason_limit);
     if (s.add_holding.bind(1, sale)
             .bind(2, item)
             .bind(3, buyer)
@@ -231,7 +262,9 @@ Placed SqliteOrders::place_one(const Placement& placement, const ItemTerms& term
             .run() == 0) {
         return cancel(reason_limit);
     }
-    if (s.take_units.bind(1, sale).bind(2, item).bind(3, units).run() == 0) {
+    if (terms.suffices()) {
+        terms.units_owed += units;
+    } else if (!take_units(sale, item, units)) {
         if (s.reduce_holding.bind(1, sale).bind(2, item).bind(3, buyer).bind(4, units).run() == 0) {
             s.drop_holding.bind(1, sale).bind(2, item).bind(3, buyer).bind(4, units).run();
         }
@@ -272,7 +305,7 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
                 .bind(7, to_ms(acceptance.accepted_at))
                 .bind(8, static_cast<int64_t>(record.position))
                 .bind(9, "cancelled")
-                .bind(10, reason)
+                .bind(10, reason_unplaceable)
                 .bind_null(11)
                 .run();
         }

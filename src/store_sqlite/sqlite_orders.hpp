@@ -64,7 +64,8 @@ private:
     SaleRecord read_sale(const SaleId&);
     void move_position(uint64_t expected, uint64_t to);
     ItemTerms terms_of(const LedgerEntry&);
-    Placed place_one(const Placement&, const ItemTerms&, Instant now);
+    Placed place_one(const Placement&, ItemTerms&, Instant now);
+    bool take_units(std::string_view sale, std::string_view item, int64_t units);
     void commit(sqlite::Transaction&);
 
     // guarded, remembering the first failure that leaves the outcome unknown.

@@ -1,7 +1,7 @@
 """The operator's listener: its key, its verbs, its versions, its reader of sales."""
 import pytest
 
-from lib.shop import buy, instant, item_terms, sale_terms
+from lib.shop import buy, eventually, instant, item_terms, sale_terms
 
 ADMIN_ONLY = [("POST", "/v1/sales/{sale}/open"), ("POST", "/v1/sales/{sale}/close"),
               ("POST", "/v1/sales/{sale}/restock"), ("GET", "/v1/sales/{sale}/status"),
@@ -115,6 +115,41 @@ def test_every_fault_is_named_at_once(shop):
         "/title", "/warm_before_s", "/surprise", "/items/0/currency", "/items/1/units_total", "/items/2/name"}
 
 
+def test_a_sale_that_is_over_already_is_not_begun(shop):
+    terms = sale_terms(opens_at=instant(-120), closes_at=instant(-60))
+    for state in ("draft", "scheduled"):
+        answer = shop.admin.post("/v1/sales", {**terms, "state": state})
+        assert (answer.status, answer.json["errors"]) == (
+            422, [{"pointer": "/closes_at", "detail": "is over already"}]), state
+    assert shop.admin.get(f"/v1/sales/{terms['id']}").status == 404
+
+
+def test_what_is_over_leaves_the_public_list_and_stays_findable(shop):
+    def listed(client):
+        return sale in [entry["id"] for entry in client.get("/v1/sales").json["sales"]]
+    sale = shop.open_sale()
+    before = shop.anyone.get("/v1/sales").headers["etag"]
+    assert listed(shop.anyone)
+    shop.act(sale, "close")
+    assert not listed(shop.anyone) and listed(shop.admin)
+    assert shop.anyone.get("/v1/sales").headers["etag"] != before
+    assert shop.anyone.get(f"/v1/sales/{sale}").json["state"] == "closed"
+
+
+def test_warming_a_draft_says_how_to_schedule_it(shop):
+    sale = shop.create_sale(state="draft")
+    answer = shop.admin.post(f"/v1/sales/{sale}/warm")
+    assert (answer.status, answer.code) == (409, "wrong_state")
+    assert f"doorbuster sale schedule {sale}" in answer.json["detail"]
+
+
+def test_the_keys_scheme_may_be_written_in_any_case(shop):
+    anyone = shop.admin_with(None)
+    for scheme, status in (("bearer", 200), ("BEARER", 200), ("Basic", 401)):
+        answer = anyone.get("/v1/sales", headers={"Authorization": f"{scheme} {shop.server.admin_key}"})
+        assert answer.status == status, scheme
+
+
 def test_an_item_id_used_twice_is_a_fault(shop):
     assert "/items/1/id" in shop.admin.post("/v1/sales", sale_terms(items=[item_terms(), item_terms()])).pointers
 
@@ -136,7 +171,8 @@ def test_a_change_is_checked_like_a_new_sale(shop):
     sale = shop.create_sale(opens_at=instant(3600), closes_at=instant(7200))
     version = {"If-Match": shop.version_of(sale)}
     for body, pointer in (({"title": ""}, "/title"), ({"surprise": 1}, "/surprise"), ({"id": "other"}, "/id"),
-                          ({"closes_at": instant(0)}, "/closes_at")):
+                          ({"closes_at": instant(0)}, "/closes_at"),
+                          ({"opens_at": instant(-60), "closes_at": instant(-1)}, "/closes_at")):
         answer = shop.admin.patch(f"/v1/sales/{sale}", body, headers=version)
         assert (answer.status, pointer in answer.pointers) == (422, True), body
     assert shop.admin.patch("/v1/sales/none", {"title": "x"}, headers=version).status == 404
@@ -214,6 +250,10 @@ def test_the_status_counts_what_happens(shop):
     sale = shop.open_sale()
     before = shop.admin.get(f"/v1/sales/{sale}/status").json
     assert buy(shop.buyer(), sale).status == 202
+    # The answer leaves first, then it is counted.
+    eventually("it is counted", lambda: shop.admin.get(f"/v1/sales/{sale}/status").json["ledger"][
+        "acceptances_total"] == before["ledger"]["acceptances_total"] + 1)
     after = shop.admin.get(f"/v1/sales/{sale}/status").json
-    assert after["ledger"]["acceptances_total"] == before["ledger"]["acceptances_total"] + 1
     assert after["sale"]["id"] == sale
+    assert after["server"]["acceptances_total"] == after["ledger"]["acceptances_total"]
+    assert after["server"].keys() == {*after["ledger"], *after["orders"], *after["queue"]}

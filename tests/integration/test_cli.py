@@ -94,10 +94,55 @@ def test_what_the_server_refuses_is_told_in_sentences(operator):
 
 def test_a_wrong_key_or_nobody_there_exits_1(operator):
     stranger = Cli(operator.folder, **{**operator.settings, "DOORBUSTER_ADMIN__KEY": "x" * 40})
-    assert stranger("sale", "list").returncode == 1
+    done = stranger("sale", "list")
+    assert done.returncode == 1 and "not this server's" in done.stderr and "DOORBUSTER_ADMIN__KEY" in done.stderr
+    (operator.folder / "wrong-key").write_text("y" * 40 + "\n")
+    done = operator("sale", "list", "--admin-key-file", "wrong-key")
+    assert done.returncode == 1 and "--admin-key-file wrong-key" in done.stderr
+    assert "x" * 40 not in done.stderr and "y" * 40 not in done.stderr
     lost = Cli(operator.folder, **{**operator.settings, "DOORBUSTER_ADMIN__LISTEN": "127.0.0.1:1"})
     done = lost("sale", "list")
     assert done.returncode == 1 and "127.0.0.1:1" in done.stderr
+
+
+def test_the_key_may_come_from_a_file(operator, shop):
+    (operator.folder / "key").write_text(shop.server.admin_key + "\n")
+    keyless = Cli(operator.folder, DOORBUSTER_ADMIN__LISTEN=operator.settings["DOORBUSTER_ADMIN__LISTEN"])
+    assert keyless("sale", "list", "--admin-key-file", "key").returncode == 0
+    done = keyless("sale", "list")
+    assert done.returncode == 1 and "data/dev.toml" in done.stderr, "it says where it looked"
+
+
+def test_a_draft_is_scheduled_by_command(operator, shop):
+    sale = shop.create_sale(state="draft")
+    done = operator("sale", "warm", sale)
+    assert done.returncode == 1 and f"sale schedule {sale}" in done.stderr
+    assert operator.json("sale", "schedule", sale)["state"] == "scheduled"
+    assert operator.json("sale", "warm", sale)["state"] in ("ready", "open")
+
+
+def test_the_status_tells_the_sales_figures_from_the_servers(operator, shop):
+    told = operator("sale", "status", shop.open_sale()).stdout
+    assert "this server, since its start" in told
+
+
+def test_an_unknown_table_is_an_error_also_when_it_is_empty(cli, tmp_path):
+    (tmp_path / "doorbuster.toml").write_text("[server]\n[sevrer]\n")
+    done = cli("config", "check")
+    assert done.returncode == 1 and "[sevrer]" in done.stderr and "did you mean 'server'" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["serve"], ["dev"], ["config", "check"]])
+def test_two_listeners_on_one_place_are_refused(cli, command):
+    done = cli(*command, DOORBUSTER_SERVER__LISTEN="0.0.0.0:9180", DOORBUSTER_ADMIN__LISTEN="127.0.0.1:9180",
+               DOORBUSTER_ADMIN__KEY=GOOD, DOORBUSTER_IDENTITY__HMAC_SECRET=GOOD)
+    assert done.returncode == 1 and "server.listen" in done.stderr and "admin.listen" in done.stderr
+
+
+def test_no_token_is_made_that_no_server_would_take(operator):
+    for buyer in ("a\nb", b"\xff", "\x7f"):
+        done = operator("buyer-token", buyer)
+        assert done.returncode == 2 and "control characters" in done.stderr, buyer
 
 
 def test_an_unknown_key_is_an_error_with_a_guess(cli, tmp_path):
@@ -171,9 +216,19 @@ def test_dev_is_a_shop_to_try_out(tmp_path):
         anyone = Client(port, "public")
         sales = {sale["state"]: sale for sale in anyone.get("/v1/sales").json["sales"]}
         assert "open" in sales and len(sales) == 2
+        assert anyone.post("/dev/sign-in", {"buyer": "a\nb"}).pointers == {"/buyer"}
         token = anyone.post("/dev/sign-in", {"buyer": "alice"}).json["token"]
         sale = sales["open"]
         assert buy(Client(port, "public", token), sale["id"], sale["items"][0]["id"]).status == 202
+
+        client = Cli(tmp_path)
+        assert client("sale", "list").returncode == 0, "a second terminal finds the ports that were free"
+        second = client("dev", DOORBUSTER_SERVER__LISTEN="127.0.0.1:0", DOORBUSTER_ADMIN__LISTEN="127.0.0.1:0")
+        assert second.returncode == 1
+        assert client("sale", "list").returncode == 0, "the second one took nothing from the first"
+        elsewhere = Cli(tmp_path / "data")
+        assert elsewhere("sale", "list").returncode == 1
+        assert elsewhere("sale", "list", "--store-path", ".").returncode == 0
     finally:
         process.terminate()
         process.stdout.read()

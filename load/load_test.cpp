@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "load/answers.hpp"
+#include "load/requests.hpp"
+
+namespace doorbuster::load {
+namespace {
+
+RequestTerms terms() {
+    return {.host = "127.0.0.1:8080",
+            .sale = "drop",
+            .item = "phone",
+            .secret = "0123456789abcdef0123456789abcdef",
+            .buyers = "crowd",
+            .now = std::chrono::sys_seconds(std::chrono::seconds(1'800'000'000))};
+}
+
+TEST(Requests, EveryBuyerAndKeyIsItsOwn) {
+    const Requests requests(terms(), 100);
+    std::set<std::string_view> seen;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        EXPECT_TRUE(requests[i].starts_with("POST /v1/sales/drop/purchases HTTP/1.1\r\n"));
+        EXPECT_TRUE(requests[i].ends_with("\r\n\r\n{\"item\":\"phone\",\"quantity\":1}"));
+        seen.insert(requests[i]);
+    }
+    EXPECT_EQ(seen.size(), 100u);
+}
+
+TEST(Requests, SameTermsGiveTheSameBytes) {
+    const Requests one(terms(), 3), other(terms(), 3);
+    for (size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i], other[i]);
+}
+
+TEST(Requests, TokenHasAboutTwoHundredBytes) {
+    const size_t size = buyer_token("crowd-00000001", terms().secret, terms().now).size();
+    EXPECT_GE(size, 180u);
+    EXPECT_LE(size, 220u);
+}
+
+TEST(AnswerHead, CountsTheBodyThatIsStillToCome) {
+    AnswerHead head;
+    const std::string_view bytes = "HTTP/1.1 409 Conflict\r\nDate: today\r\nContent-Length: 12\r\n\r\n{\"a\"";
+    EXPECT_EQ(read_answer_head(bytes, head), HeadFound::complete);
+    EXPECT_EQ(head.status, 409);
+    EXPECT_EQ(head.size, bytes.find('{') + 12);
+}
+
+TEST(AnswerHead, WaitsForTheEmptyLine) {
+    AnswerHead head;
+    EXPECT_EQ(read_answer_head("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", head), HeadFound::more_needed);
+}
+
+TEST(AnswerHead, WhatHasNoLengthIsNotUnderstood) {
+    AnswerHead head;
+    EXPECT_EQ(read_answer_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", head),
+              HeadFound::malformed);
+    EXPECT_EQ(read_answer_head("SSH-2.0\r\n\r\n", head), HeadFound::malformed);
+}
+
+}  // namespace
+}  // namespace doorbuster::load

@@ -1,0 +1,62 @@
+"""One-line mistakes, each of which breaks a promise. The simulator has to find every one."""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    file: str
+    right: str  # stands exactly once in the file
+    wrong: str
+
+
+ANSWER_ALL = ("for (size_t i = 0; i < commands.size(); ++i) "
+              "if (rests_on_commit(answers_[i].outcome)) reply(commands[i], Verdict::{verdict}, answers_[i]); "
+              "flush_replies(); ")
+
+MUTANTS = [
+    Mutant("answer_before_the_commit", "src/shard/shard.cpp",
+           "const StoreResult<void> appended = ledger_.append(accepted_);",
+           ANSWER_ALL.format(verdict="decided") +
+           "const StoreResult<void> appended = ledger_.append(accepted_); return appended;"),
+    Mutant("refund_on_an_unknown_write", "src/shard/shard.cpp",
+           "const Verdict verdict = appended.has_error() ? Verdict::unknown : Verdict::decided;",
+           "const Verdict verdict = Verdict::decided; if (appended.has_error()) { for (size_t i = 0; i < "
+           "accepted_.size(); ++i) entries_[static_cast<size_t>(changed_[i])]->book.release("
+           "accepted_[i].acceptance.purchase); " + ANSWER_ALL.format(verdict="unknown") + "return {}; }"),
+    Mutant("sold_out_before_the_commit", "src/shard/shard.cpp",
+           "bool rests_on_commit(ReserveOutcome outcome) {",
+           "bool rests_on_commit(ReserveOutcome outcome) { if (outcome == ReserveOutcome::sold_out) return false;"),
+    Mutant("the_clock_may_run_back", "src/shard/shard.cpp",
+           "last_now_ = std::max(now, last_now_);", "last_now_ = now;"),
+    Mutant("a_release_is_forgotten", "src/shard/shard.cpp",
+           "if (entry == nullptr || !entry->book.release(release.purchase)) return;", "if (entry != nullptr) return;"),
+    Mutant("the_rebuild_forgets_ended_purchases", "src/shard/shard.cpp",
+           "entry->book.restore(purchase.acceptance, purchase.hold);",
+           "if (purchase.hold != HoldState::finished) entry->book.restore(purchase.acceptance, purchase.hold);"),
+    Mutant("the_rebuild_forgets_the_ledger", "src/shard/rebuild.cpp",
+           "for (const LedgerRecord& record : *records) shard.restore(record);", ""),
+    Mutant("dedupe_after_deduct", "src/sale/book.cpp",
+           "const Hold& own = hold->second;",
+           "const Hold& own = hold->second; if (stock_.units_available >= command.units) "
+           "{ stock_.units_available -= command.units; stock_.units_held += command.units; }"),
+    Mutant("a_released_unit_returns_twice", "src/sale/book.cpp",
+           "if (found == holds_.end() || found->second.state == HoldState::finished) return false;",
+           "if (found == holds_.end()) return false;"),
+    Mutant("the_limit_is_not_part_of_the_decision", "src/sale/book.cpp",
+           "if (active + command.units > terms_.units_per_buyer_max) {",
+           "if (command.units > terms_.units_per_buyer_max) {"),
+    Mutant("a_release_keeps_the_buyers_right", "src/sale/book.cpp",
+           "buyer->second.units -= hold.units;", ""),
+    Mutant("a_key_forgets_its_quantity", "src/sale/book.cpp",
+           "if (own.units != command.units || own.buyer != command.buyer) return {key_mismatch};", ""),
+    Mutant("the_sold_out_flag_is_never_cleared", "src/sale/board.hpp",
+           "if ((flag & 1) != (is_sold_out ? 1 : 0))", "if (is_sold_out && (flag & 1) == 0)"),
+    Mutant("a_winner_who_repeats_is_a_stranger", "src/funnel/admission.hpp",
+           "if (item.board->perhaps_accepted(id)) return Admission::pass;", ""),
+    Mutant("a_restock_does_not_reach_the_book", "src/orders/sale_desk.cpp",
+           "books_.control(RestockItem{entry.slots[i], units}, shown_then(entry.record, std::move(done)));",
+           "shown_then(entry.record, std::move(done))();"),
+    Mutant("order_ids_begin_anew_at_a_restart", "src/base/snowflake.hpp",
+           "last_(position_of(last_id))", "last_(last_id * 0)"),
+]

@@ -1,0 +1,77 @@
+"""Builds each mutant of the product into the simulator and lets it run until it is caught.
+
+The tree is copied, so that the mistakes never touch the one that is tested.
+"""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mutants import MUTANTS
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "mutants"
+SECONDS_MAX = 60
+
+
+def replace_file(source: Path, target: Path) -> None:
+    """Only what differs, so that what was built before stays built."""
+    if not target.exists() or source.read_bytes() != target.read_bytes():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def build() -> None:
+    result = subprocess.run(["ninja", "-C", WORK / "build", "doorbuster-sim"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout[-4000:]
+
+
+def simulate(seconds: int) -> subprocess.CompletedProcess:
+    return subprocess.run([WORK / "build" / "doorbuster-sim", f"--seconds={seconds}"],
+                          capture_output=True, text=True, timeout=seconds + 60)
+
+
+@pytest.fixture(scope="module")
+def copy() -> Path:
+    """A copy of the sources, configured; the mistakes of an earlier run are gone."""
+    tree = WORK / "tree"
+    for folder in ("src", "sim", "cmake"):
+        for source in (ROOT / folder).rglob("*"):
+            if source.is_file():
+                replace_file(source, tree / source.relative_to(ROOT))
+    whole = (ROOT / "CMakeLists.txt").read_text()
+    # The simulator needs neither the tests' folders nor the benchmarks.
+    kept = re.sub(r"add_subdirectory\((?!src\)|sim\)).*\)\n", "", whole)
+    # A mistake may leave a name unused; that is not how it is to be found.
+    (tree / "CMakeLists.txt").write_text(kept.replace("-Werror", ""))
+    environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
+    result = subprocess.run(["cmake", "-S", tree, "-B", WORK / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
+                            env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return tree
+
+
+def test_without_a_mistake_nothing_is_found(copy):
+    build()
+    result = simulate(5)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_simulator_catches(mutant, copy):
+    path = copy / mutant.file
+    right = path.read_text()
+    assert right.count(mutant.right) == 1, f"the line of this mutant has changed in {mutant.file}"
+    path.write_text(right.replace(mutant.right, mutant.wrong))
+    try:
+        build()
+        result = simulate(SECONDS_MAX)
+    finally:
+        path.write_text(right)
+    found = [line for line in (result.stdout + result.stderr).splitlines()
+             if line.startswith(("broken:", "replay:", "doorbuster: CHECK failed"))]
+    assert result.returncode != 0 and found, f"it ran for {SECONDS_MAX} s and nobody noticed"
+    print(f"\n{mutant.name}: {found[0]}")
