@@ -170,7 +170,7 @@ struct OrdersOptions : OptionGroup {
     Option<uint32_t> batch_max{
         *this,
         "batch_max",
-        256,
+        1024,
         {.min = 1, .max = 65'536},
         "Orders made in one transaction. More is faster, fewer lets look-ups and operator calls in sooner."};
     Option<uint32_t> node{*this,

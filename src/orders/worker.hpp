@@ -27,7 +27,7 @@ namespace doorbuster {
 class OrderWorker {
 public:
     struct Options {
-        size_t batch_max = 256;
+        size_t batch_max = 1024;
         uint32_t rate_per_second_max = 5000;
         std::array<std::chrono::milliseconds, 3> retry_after{std::chrono::seconds(1), std::chrono::seconds(2),
                                                              std::chrono::seconds(3)};
