@@ -82,7 +82,11 @@ void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> ve
     const bool closes_paused = verb == SaleVerb::close && state == SaleState::paused;
     const bool was_warmed_before = verb == SaleVerb::warm && phase_in(state) != Phase::not_ready;
     const bool goes_on_warming = verb == SaleVerb::warm && state == SaleState::warming;
-    if (state == aim.to || was_warmed_before) return done(entry.record);
+    if (state == aim.to || was_warmed_before) {
+        // Nothing to change, but the step that led here may still be on its way to the gates:
+        // the answer goes the same way, behind it.
+        return tell_books(entry, false, shown_then(entry, std::move(done)));
+    }
     if (state != aim.from && !closes_paused && !goes_on_warming) {
         return done(not_allowed(fmt::format("the sale is {}; {}", name_of(state), aim.otherwise)));
     }

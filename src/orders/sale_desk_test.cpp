@@ -108,6 +108,32 @@ TEST_F(SaleDeskTest, AVerbSaidTwiceChangesNothingTheSecondTime) {
     EXPECT_EQ(act(SaleVerb::resume).error().code, StoreErrc::not_allowed);
 }
 
+TEST_F(SaleDeskTest, AVerbThatTookEffectIsNotAnsweredBeforeTheGatesShowIt) {
+    struct LateBooks final : BookControl {
+        std::vector<std::function<void()>> waiting;
+        void control(ControlCommand, std::function<void()> applied) override {
+            if (applied) waiting.push_back(std::move(applied));
+        }
+    } late;
+    ASSERT_TRUE(orders->create_sale(phone_drop(), SaleState::ready, t0).has_value());
+    std::shared_ptr<const Catalogue> shown;
+    SaleDesk other(*orders, late, [&](auto next, const auto& when_shown) {
+        shown = std::move(next);
+        when_shown();
+    });
+    ASSERT_TRUE(other.load().has_value());
+    other.tick(t0, 0s);  // opens it; the books have not heard of it yet
+    bool answered = false;
+    other.act(SaleId("phone-drop"), SaleVerb::open, {}, t0, [&](const auto& result) {
+        answered = true;
+        EXPECT_TRUE(result.has_value());
+        EXPECT_EQ(shown->find("phone-drop")->state, SaleState::open);
+    });
+    EXPECT_FALSE(answered);
+    for (const auto& applied : late.waiting) applied();
+    EXPECT_TRUE(answered);
+}
+
 TEST_F(SaleDeskTest, APausedSaleCanBeClosed) {
     create(phone_drop());
     for (const SaleVerb verb : {SaleVerb::warm, SaleVerb::open, SaleVerb::pause, SaleVerb::close}) {
