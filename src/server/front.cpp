@@ -64,9 +64,11 @@ Front::Front(const Config& config) {
         // Where the port was left to the system, all threads share the one that the first got.
         options.listen = with_port(options.listen, gates_.front()->port());
     }
+    public_address_ = options.listen;
     admin_gate_ =
         std::make_unique<Gate>(static_cast<uint16_t>(threads),
                                gate_options(config, config.admin.listen, config.admin.body_bytes_max));
+    admin_address_ = with_port(config.admin.listen, admin_gate_->port());
 }
 
 std::vector<ReplySink*> Front::sinks() {

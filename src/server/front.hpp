@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "config/config.hpp"
@@ -31,8 +32,9 @@ public:
     bool drain(milliseconds at_most);
     void stop();
 
-    uint16_t public_port() const { return gates_.front()->port(); }
-    uint16_t admin_port() const { return admin_gate_->port(); }
+    // As bound: with the port that the system chose, where it was left to it.
+    const std::string& public_address() const { return public_address_; }
+    const std::string& admin_address() const { return admin_address_; }
 
     // Adds the listeners' figures and the units on the boards.
     void describe(MetricsSnapshot& snapshot) const;
@@ -40,6 +42,7 @@ public:
 private:
     std::vector<std::unique_ptr<Gate>> gates_;  // public; by index
     std::unique_ptr<Gate> admin_gate_;
+    std::string public_address_, admin_address_;
     std::vector<std::unique_ptr<PublicApi>> apis_;
     std::unique_ptr<AdminApi> admin_api_;
 

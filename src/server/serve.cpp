@@ -43,10 +43,6 @@ void raise_descriptor_limit() {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-std::string with_port(const std::string& listen, uint16_t port) {
-    return listen.substr(0, listen.rfind(':') + 1) + std::to_string(port);
-}
-
 int run(const Config& config, const ServeMode& mode) {
     set_log_level(config.log.level.value());
     raise_descriptor_limit();
@@ -129,8 +125,7 @@ int run(const Config& config, const ServeMode& mode) {
         owner.start();
         orders_thread.start();
         is_ready = true;
-        const Addresses addresses{with_port(config.server.listen, front.public_port()),
-                                  with_port(config.admin.listen, front.admin_port())};
+        const Addresses addresses{front.public_address(), front.admin_address()};
         if (mode.on_ready) mode.on_ready(services, addresses);
         fmt::print("doorbuster is ready  public={} admin={}\n", addresses.public_address,
                    addresses.admin_address);
