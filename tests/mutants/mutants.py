@@ -55,8 +55,8 @@ MUTANTS = [
     Mutant("a_winner_who_repeats_is_a_stranger", "src/funnel/admission.hpp",
            "if (item.board->perhaps_accepted(id)) return Admission::pass;", ""),
     Mutant("a_restock_does_not_reach_the_book", "src/orders/sale_desk.cpp",
-           "books_.control(RestockItem{entry.slots[i], units}, shown_then(entry.record, std::move(done)));",
-           "shown_then(entry.record, std::move(done))();"),
+           "books_.control(RestockItem{entry.slots[i], units}, shown_then(entry, std::move(done)));",
+           "shown_then(entry, std::move(done))();"),
     Mutant("order_ids_begin_anew_at_a_restart", "src/base/snowflake.hpp",
            "last_(position_of(last_id))", "last_(last_id * 0)"),
 ]
