@@ -61,9 +61,6 @@ std::string format_log_line(std::string_view sentence, Facts facts) {
     return line;
 }
 
-void log_debug(std::string_view sentence, Facts facts) {
-    log(spdlog::level::debug, "debug", sentence, facts);
-}
 void log_info(std::string_view sentence, Facts facts) {
     log(spdlog::level::info, "info", sentence, facts);
 }

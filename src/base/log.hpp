@@ -27,7 +27,6 @@ struct Fact {
 
 using Facts = std::initializer_list<Fact>;
 
-void log_debug(std::string_view sentence, Facts facts = {});
 void log_info(std::string_view sentence, Facts facts = {});
 void log_warn(std::string_view sentence, Facts facts = {});
 void log_error(std::string_view sentence, Facts facts = {});

@@ -76,9 +76,6 @@ private:
             case http::field::content_type:
                 good = set_once(request.content_type, value);
                 break;
-            case http::field::origin:
-                good = set_once(request.origin, value);
-                break;
             case http::field::if_match:
                 good = set_once(request.if_match, value);
                 break;

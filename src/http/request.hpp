@@ -19,8 +19,7 @@ struct Request {
     std::string_view query;  // behind the '?', may be empty
     std::string_view body;
 
-    std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept_language,
-        origin;
+    std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept_language;
     bool keep_alive = true;
 };
 

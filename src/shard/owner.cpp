@@ -34,7 +34,7 @@ void Owner::set_sinks(std::vector<ReplySink*> sinks) {
 void Owner::start() {
     stage_.store(Stage::running, std::memory_order_release);
     thread_ = std::thread([this] {
-        set_thread_up("owner", options_.cpu);
+        set_thread_up("owner", -1);
         run();
     });
 }
@@ -131,7 +131,6 @@ bool Owner::run_batch() {
 
     uint64_t acceptances = 0;
     for (const Book::ReserveAnswer& answer : shard_.last_answers()) {
-        outcomes_[static_cast<size_t>(answer.outcome)].fetch_add(1, std::memory_order_relaxed);
         acceptances += answer.outcome == ReserveOutcome::accepted;
     }
     batches_.fetch_add(1, std::memory_order_relaxed);
@@ -160,15 +159,11 @@ void Owner::stop() {
 }
 
 Owner::Figures Owner::figures() const {
-    Figures figures{.batches = batches_.load(std::memory_order_relaxed),
-                    .commands = commands_.load(std::memory_order_relaxed),
-                    .acceptances = acceptances_.load(std::memory_order_relaxed),
-                    .queued = queue_.size(),
-                    .predicted_wait = predicted_wait()};
-    for (size_t i = 0; i < figures.outcomes.size(); ++i) {
-        figures.outcomes[i] = outcomes_[i].load(std::memory_order_relaxed);
-    }
-    return figures;
+    return {.batches = batches_.load(std::memory_order_relaxed),
+            .commands = commands_.load(std::memory_order_relaxed),
+            .acceptances = acceptances_.load(std::memory_order_relaxed),
+            .queued = queue_.size(),
+            .predicted_wait = predicted_wait()};
 }
 
 }  // namespace doorbuster

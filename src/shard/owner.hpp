@@ -7,7 +7,6 @@
 // Thread safety: submit, control and the figures from any thread.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -33,7 +32,6 @@ public:
         size_t batch_max = 1024;
         std::chrono::milliseconds wait_max{2000};
         size_t control_capacity = 4096;
-        int cpu = -1;  // core to pin the thread to
     };
 
     // `sinks` are addressed by PurchaseCommand::sink. `on_append` is called after every
@@ -60,7 +58,6 @@ public:
         uint64_t batches = 0, commands = 0, acceptances = 0;
         size_t queued = 0;
         std::chrono::nanoseconds predicted_wait{0};
-        std::array<uint64_t, 8> outcomes{};  // by ReserveOutcome
     };
     Figures figures() const;
 
@@ -100,7 +97,6 @@ private:
     // The owner thread's; the counters are read by others.
     std::vector<PurchaseCommand> batch_;
     std::atomic<uint64_t> batches_{0}, commands_{0}, acceptances_{0};
-    std::array<std::atomic<uint64_t>, 8> outcomes_{};
 
     std::thread thread_;
 };

@@ -30,12 +30,6 @@ struct StoreError {
     bool outcome_unknown = false;  // a write that may have landed: look it up, never compensate blindly
 
     std::string text() const { return detail.empty() ? operation : operation + ": " + detail; }
-
-    // What the caller asked for cannot be, as opposed to a store that cannot do anything now.
-    bool is_refusal() const {
-        return code == StoreErrc::conflict || code == StoreErrc::not_found || code == StoreErrc::exists ||
-               code == StoreErrc::not_allowed;
-    }
 };
 
 template <class T>
