@@ -11,15 +11,14 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <string>
 
+#include "load/connection.hpp"
 #include "load/requests.hpp"
 
 namespace doorbuster::load {
 
 struct DriveOptions {
-    std::string host = "127.0.0.1";  // an IPv4 address
-    uint16_t port = 0;
+    Target target;
     size_t connections = 64;
     std::chrono::seconds time_max{60};
 };
@@ -38,5 +37,8 @@ struct Tally {
 // Sends every request once, as far as the time allows.
 // Throws std::runtime_error if no connection can be made or an answer is not HTTP.
 [[nodiscard]] Tally drive(const Requests& requests, const DriveOptions& options);
+
+// CPU time of this process so far, user and system.
+std::chrono::nanoseconds own_cpu();
 
 }  // namespace doorbuster::load

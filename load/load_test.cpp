@@ -3,7 +3,9 @@
 #include <set>
 
 #include "load/answers.hpp"
+#include "load/open_report.hpp"
 #include "load/requests.hpp"
+#include "load/schedule.hpp"
 
 namespace doorbuster::load {
 namespace {
@@ -57,6 +59,44 @@ TEST(AnswerHead, WhatHasNoLengthIsNotUnderstood) {
     EXPECT_EQ(read_answer_head("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", head),
               HeadFound::malformed);
     EXPECT_EQ(read_answer_head("SSH-2.0\r\n\r\n", head), HeadFound::malformed);
+}
+
+TEST(Schedule, ArrivalsAreEvenlySpacedAndPhasesFollowEachOther) {
+    using namespace std::chrono_literals;
+    const Schedule schedule(*Schedule::parse("10:2,100:0.5"));
+    EXPECT_EQ(schedule.size(), 70u);
+    EXPECT_EQ(schedule.length(), 2500ms);
+    EXPECT_EQ(schedule.due(0), 0ms);
+    EXPECT_EQ(schedule.due(19), 1900ms);
+    EXPECT_EQ(schedule.due(20), 2000ms);
+    EXPECT_EQ(schedule.due(69), 2490ms);
+}
+
+TEST(Schedule, WhatIsNoScheduleIsNotRead) {
+    for (const char* text : {"", "10", "10:", ":1", "0:1", "-1:1", "10:1,", "10:1;2:3", "1e9:1", "nan:1"}) {
+        EXPECT_FALSE(Schedule::parse(text)) << text;
+    }
+}
+
+TEST(OpenReport, CountsADecisionWhenItCameAndAWaitWhenItWasDue) {
+    const std::vector<Phase> phases{{.rate_per_second = 2, .seconds = 1},
+                                    {.rate_per_second = 2, .seconds = 1}};
+    OpenTally tally;
+    // Due at 0, 0.5, 1 and 1.5 s. The second is answered only in the second phase.
+    tally.fates = {{.status = 202, .waited_us = 1000},
+                   {.status = 409, .waited_us = 700'000},
+                   {.status = 503, .waited_us = 2000},
+                   {.status = Fate::left}};
+    const std::string report = open_report(phases, Schedule(phases), tally);
+    EXPECT_NE(report.find(R"("due":2,"left":0,"lost":0,"pending":0,"status":{"202":1,"409":1},)"
+                          R"("answered_per_second":1.0,"decided_per_second":1.0,)"),
+              std::string::npos)
+        << report;
+    EXPECT_NE(report.find(R"("due":2,"left":1,"lost":0,"pending":0,"status":{"503":1},)"
+                          R"("answered_per_second":2.0,"decided_per_second":1.0,)"),
+              std::string::npos)
+        << report;
+    EXPECT_NE(report.find(R"("answered_ms_p99":700.00)"), std::string::npos) << report;
 }
 
 }  // namespace

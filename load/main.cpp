@@ -2,6 +2,9 @@
 //
 //   doorbuster-load --target=127.0.0.1:8080 --sale=phone-drop --item=phone --secret-file=FILE
 //
+// By itself it sends the next purchase when an answer has come. With --schedule=RATE:SECONDS,…
+// purchases leave when they are due, whatever the server does, and a report in JSON is printed.
+//
 // The secret is the one that the server checks buyers' tokens with (identity.hmac_secret);
 // without --secret-file it is DOORBUSTER_IDENTITY__HMAC_SECRET of the environment.
 // Exit 0 if every request was answered, 1 if not, 2 for a wrong call.
@@ -17,6 +20,8 @@
 
 #include "base/crypto.hpp"
 #include "load/drive.hpp"
+#include "load/open_drive.hpp"
+#include "load/open_report.hpp"
 
 namespace doorbuster::load {
 namespace {
@@ -24,9 +29,9 @@ namespace {
 constexpr size_t requests_max = 2'000'000;  // about 1.2 GB of bytes made beforehand
 
 struct Wanted {
-    std::string target = "127.0.0.1:8080", host, sale, item, secret_file, buyers;
+    std::string target = "127.0.0.1:8080", host, sale, item, secret_file, buyers, schedule;
     size_t connections = 64, requests = 100'000;
-    int64_t seconds = 60;
+    int64_t seconds = 60, patience_ms = 1000;
     bool as_json = false;
 };
 
@@ -43,13 +48,14 @@ std::optional<std::string> secret_of(const Wanted& wanted) {
     return secret;
 }
 
-bool read_target(const std::string& target, DriveOptions& options) {
-    const size_t colon = target.rfind(':');
-    if (colon == std::string::npos) return false;
-    options.host = target.substr(0, colon);
-    const char* const end = target.data() + target.size();
-    const auto [last, error] = std::from_chars(target.data() + colon + 1, end, options.port);
-    return error == std::errc{} && last == end && options.port != 0;
+std::optional<Target> read_target(const std::string& text) {
+    const size_t colon = text.rfind(':');
+    if (colon == std::string::npos) return std::nullopt;
+    Target target{.host = text.substr(0, colon)};
+    const char* const end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data() + colon + 1, end, target.port);
+    if (error != std::errc{} || last != end || target.port == 0) return std::nullopt;
+    return target;
 }
 
 void print_json(const Wanted& wanted, const Tally& tally) {
@@ -79,29 +85,56 @@ void print_text(const Tally& tally) {
     if (tally.not_sent > 0) fmt::print("  {} not sent: the time was up\n", tally.not_sent);
 }
 
+int complain(const std::string& what, int exit_code) {
+    fmt::print(stderr, "doorbuster-load: {}\n", what);
+    return exit_code;
+}
+
+Requests requests_of(const Wanted& wanted, const std::string& secret, size_t count) {
+    return Requests(
+        {.host = wanted.host.empty() ? wanted.target : wanted.host,
+         .sale = wanted.sale,
+         .item = wanted.item,
+         .secret = secret,
+         .buyers = wanted.buyers.empty() ? "buyer-" + random_secret(6) : wanted.buyers,
+         .now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now())},
+        count);
+}
+
+int run_closed(const Wanted& wanted, const Target& target, const std::string& secret) {
+    const Tally tally = drive(requests_of(wanted, secret, wanted.requests),
+                              {.target = target,
+                               .connections = wanted.connections,
+                               .time_max = std::chrono::seconds(wanted.seconds)});
+    wanted.as_json ? print_json(wanted, tally) : print_text(tally);
+    return tally.answers == wanted.requests ? 0 : 1;
+}
+
+int run_open(const Wanted& wanted, const Target& target, const std::string& secret) {
+    const auto phases = Schedule::parse(wanted.schedule);
+    if (!phases) return complain("--schedule is RATE:SECONDS, or several of them with commas", 2);
+    const Schedule schedule(*phases);
+    if (schedule.size() == 0 || schedule.size() > requests_max) {
+        return complain(fmt::format("--schedule must come to 1 to {} purchases", requests_max), 2);
+    }
+    const OpenTally tally = open_drive(requests_of(wanted, secret, schedule.size()), schedule,
+                                       {.target = target,
+                                        .connections = wanted.connections,
+                                        .patience = std::chrono::milliseconds(wanted.patience_ms)});
+    fmt::print("{}\n", open_report(*phases, schedule, tally));
+    return 0;
+}
+
 int run(const Wanted& wanted) {
-    const auto complain = [](const std::string& what, int exit_code) {
-        fmt::print(stderr, "doorbuster-load: {}\n", what);
-        return exit_code;
-    };
-    DriveOptions options{.connections = wanted.connections, .time_max = std::chrono::seconds(wanted.seconds)};
-    if (!read_target(wanted.target, options)) return complain("--target is an IPv4 address and a port", 2);
+    const auto target = read_target(wanted.target);
+    if (!target) return complain("--target is an IPv4 address and a port", 2);
     const auto secret = secret_of(wanted);
     if (!secret || secret->empty()) {
         return complain("no secret: give --secret-file, or DOORBUSTER_IDENTITY__HMAC_SECRET", 2);
     }
-    const Requests requests(
-        {.host = wanted.host.empty() ? wanted.target : wanted.host,
-         .sale = wanted.sale,
-         .item = wanted.item,
-         .secret = *secret,
-         .buyers = wanted.buyers.empty() ? "buyer-" + random_secret(6) : wanted.buyers,
-         .now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now())},
-        wanted.requests);
     try {
-        const Tally tally = drive(requests, options);
-        wanted.as_json ? print_json(wanted, tally) : print_text(tally);
-        return tally.answers == wanted.requests ? 0 : 1;
+        return wanted.schedule.empty() ? run_closed(wanted, *target, *secret)
+                                       : run_open(wanted, *target, *secret);
     } catch (const std::runtime_error& error) {
         return complain(error.what(), 1);
     }
@@ -138,6 +171,13 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--seconds", wanted.seconds, "Stop after so long")
         ->check(CLI::Range(1, 3600))
+        ->capture_default_str();
+    app.add_option(
+        "--schedule", wanted.schedule,
+        "Send when due, not when answered: RATE:SECONDS,… (then --requests and --seconds say nothing)");
+    app.add_option("--patience-ms", wanted.patience_ms,
+                   "With --schedule: how long a buyer waits for a free connection before leaving")
+        ->check(CLI::Range(1, 60'000))
         ->capture_default_str();
     app.add_flag("--json", wanted.as_json, "Print the result as JSON");
     try {

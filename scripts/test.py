@@ -6,6 +6,7 @@ tool's own report. A part that executed no test has failed.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
+FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
 
 
 @dataclass
@@ -40,7 +42,7 @@ class Part:
     what: str
     about: str  # how long it takes, for --help
     run: Callable[[argparse.Namespace], Count]
-    presets: tuple = ()  # the builds that it needs
+    presets: tuple = ()  # the builds that it needs: a preset, or a preset and targets of it
 
 
 def run_format(_options) -> Count:
@@ -130,6 +132,44 @@ def run_integration(_options) -> Count:
     return run_pytest("integration")
 
 
+def run_abuse(_options) -> Count:
+    return run_pytest("abuse")
+
+
+def run_browser(_options) -> Count:
+    return run_pytest("browser")
+
+
+def run_fuzz(options) -> Count:
+    """One test per fuzzer. What is found stays in the build folder, as does the corpus, which grows from run to run."""
+    build, seeds = ROOT / "build" / "fuzz", ROOT / "tests" / "fuzz" / "seeds"
+    names = sorted(path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "tests" / "fuzz").glob("*_fuzz.cpp"))
+    seconds = options.fuzz_seconds or (120 if "fuzz" in options.parts else 5)
+
+    def fuzz(name):
+        corpus, found = build / "corpus" / name, build / "found"
+        corpus.mkdir(parents=True, exist_ok=True)
+        found.mkdir(exist_ok=True)
+        return subprocess.run(
+            [build / "fuzzers" / f"{name}_fuzz", corpus, seeds / name, f"-max_total_time={seconds}", "-max_len=2048",
+             "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+
+    count = Count()
+    with ThreadPoolExecutor(2) as pool:
+        for name, result in zip(names, pool.map(fuzz, names)):
+            runs = re.search(r"stat::number_of_executed_units:\s+(\d+)", result.stderr)
+            if result.returncode == 0 and runs and int(runs[1]) >= FUZZ_RUNS_MIN:
+                count.passed += 1
+            else:
+                count.failed += 1
+                print(result.stderr[-8000:])
+                for kept in re.findall(r"Test unit written to (\S+)", result.stderr):
+                    print(f"again: {build / 'fuzzers' / name}_fuzz {kept}")
+            print(f"  {name:16} {runs[1] if runs else 'no'} inputs", flush=True)
+    return count
+
+
 def run_crash(options) -> Count:
     # On the disk of the build: where /tmp is memory, a commit takes no time and no kill can meet it.
     arguments = ["-s", f"--kills={options.kills}", f"--basetemp={BUILD / 'crash'}"]
@@ -171,6 +211,12 @@ PARTS = [
     Part("format", "clang-format over every C++ file", "5 s", run_format),
     Part("unit", "the unit tests beside the code", "30 s", run_unit, ("release",)),
     Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",)),
+    Part("abuse", "every case of abuse against a real server, with honest buyers beside it", "2 min", run_abuse,
+         ("release",)),
+    Part("browser", "the real ALTCHA widget in Chromium, from the check to the purchase", "20 s", run_browser,
+         ("release",)),
+    Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
+         ("fuzz fuzzers",)),
     Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
          ("release",)),
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut", "4 min",
@@ -191,6 +237,8 @@ def parse_arguments():
     parser.add_argument("parts", metavar="PART", nargs="*", help="run only these parts")
     parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
     parser.add_argument("--sim-seconds", type=int, default=60, help="sim: for how long fresh seeds are run (60)")
+    parser.add_argument("--fuzz-seconds", type=int,
+                        help="fuzz: for how long each fuzzer runs (120 if fuzz is named as a PART, else 5)")
     parser.add_argument("--seed", type=int, help="crash, boundary: repeat the choices of an earlier run")
     options = parser.parse_args()
     names = [part.name for part in PARTS]
@@ -204,7 +252,7 @@ def main() -> int:
     options = parse_arguments()
     chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
     for preset in sorted({preset for part in chosen for preset in part.presets}):
-        if subprocess.run([ROOT / "scripts" / "build", preset]).returncode != 0:
+        if subprocess.run([ROOT / "scripts" / "build", *preset.split()]).returncode != 0:
             print("0 passed, 1 failed")
             return 1
 

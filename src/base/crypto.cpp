@@ -9,6 +9,8 @@
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "base/hash.hpp"
 
@@ -20,16 +22,18 @@ const unsigned char* raw(std::string_view bytes) {
     return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+// The two alphabets of RFC 4648; both ways.
+struct Alphabet {
+    std::string_view letters;
+    std::array<int8_t, 256> values{};
 
-constexpr std::array<int8_t, 256> reverse_alphabet = [] {
-    std::array<int8_t, 256> table{};
-    table.fill(-1);
-    for (size_t i = 0; i < alphabet.size(); ++i) {
-        table[static_cast<uint8_t>(alphabet[i])] = static_cast<int8_t>(i);
+    explicit constexpr Alphabet(std::string_view of) : letters(of) {
+        values.fill(-1);
+        for (size_t i = 0; i < of.size(); ++i) values[static_cast<uint8_t>(of[i])] = static_cast<int8_t>(i);
     }
-    return table;
-}();
+};
+constexpr Alphabet url_alphabet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+constexpr Alphabet old_alphabet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 
 // Looked up once: fetching an algorithm by name on each call takes a lock.
 const EVP_MD* sha256_algorithm() {
@@ -53,6 +57,34 @@ Digest hmac_sha256(std::string_view key, std::string_view bytes) {
     CHECK(HMAC(sha256_algorithm(), key.data(), static_cast<int>(key.size()), raw(bytes), bytes.size(),
                digest.data(), &size) != nullptr);
     CHECK(size == digest.size());
+    return digest;
+}
+
+// HMAC(key, m) = H(outer key | H(inner key | m)), RFC 2104.
+HmacKey::HmacKey(std::string_view secret) {
+    std::array<uint8_t, SHA256_CBLOCK> key{};
+    if (secret.size() <= key.size()) {
+        std::copy(secret.begin(), secret.end(), key.begin());
+    } else {
+        const Digest digest = sha256(secret);
+        std::copy(digest.begin(), digest.end(), key.begin());
+    }
+    const auto begin = [&key](SHA256_CTX& hash, uint8_t pad) {
+        std::array<uint8_t, SHA256_CBLOCK> padded;
+        for (size_t i = 0; i < padded.size(); ++i) padded[i] = key[i] ^ pad;
+        CHECK(SHA256_Init(&hash) == 1 && SHA256_Update(&hash, padded.data(), padded.size()) == 1);
+    };
+    begin(inner_, 0x36);
+    begin(outer_, 0x5c);
+}
+
+Digest HmacKey::sign(std::string_view message) const {
+    Digest digest;
+    SHA256_CTX hash = inner_;
+    CHECK(SHA256_Update(&hash, message.data(), message.size()) == 1 &&
+          SHA256_Final(digest.data(), &hash) == 1);
+    hash = outer_;
+    CHECK(SHA256_Update(&hash, digest.data(), digest.size()) == 1 && SHA256_Final(digest.data(), &hash) == 1);
     return digest;
 }
 
@@ -81,26 +113,39 @@ uint64_t process_hash_seed() {
     return seed;
 }
 
-std::string base64url(std::string_view bytes) {
+std::array<char, 64> hex_of(const Digest& digest) {
+    static constexpr char digits[] = "0123456789abcdef";
+    std::array<char, 64> text;
+    for (size_t i = 0; i < digest.size(); ++i) {
+        text[2 * i] = digits[digest[i] >> 4];
+        text[2 * i + 1] = digits[digest[i] & 15];
+    }
+    return text;
+}
+
+namespace {
+
+std::string encode(std::string_view bytes, const Alphabet& alphabet) {
     std::string text;
-    text.reserve((bytes.size() * 4 + 2) / 3);
+    text.reserve((bytes.size() + 2) / 3 * 4);
     uint32_t window = 0;
     int bits = 0;
     for (const char c : bytes) {
         window = window << 8 | static_cast<uint8_t>(c);
         for (bits += 8; bits >= 6;) {
             bits -= 6;
-            text += alphabet[window >> bits & 63];
+            text += alphabet.letters[window >> bits & 63];
         }
     }
-    if (bits > 0) text += alphabet[window << (6 - bits) & 63];
+    if (bits > 0) text += alphabet.letters[window << (6 - bits) & 63];
     return text;
 }
 
-std::optional<std::string_view> base64url_decode(std::string_view text, std::span<char> into) {
+std::optional<std::string_view> decode(std::string_view text, std::span<char> into,
+                                       const Alphabet& alphabet) {
     const size_t size = text.size() * 3 / 4;
     if (text.size() % 4 == 1 || size > into.size()) return std::nullopt;
-    const auto value_of = [](char c) { return int32_t{reverse_alphabet[static_cast<uint8_t>(c)]}; };
+    const auto value_of = [&](char c) { return int32_t{alphabet.values[static_cast<uint8_t>(c)]}; };
     size_t at = 0;
     // Four characters are three bytes; a foreign one makes the sign show.
     for (; text.size() >= 4; text.remove_prefix(4)) {
@@ -126,6 +171,29 @@ std::optional<std::string_view> base64url_decode(std::string_view text, std::spa
     }
     if ((window & ((1u << bits) - 1)) != 0) return std::nullopt;
     return std::string_view(into.data(), at);
+}
+
+}  // namespace
+
+std::string base64url(std::string_view bytes) {
+    return encode(bytes, url_alphabet);
+}
+
+std::optional<std::string_view> base64url_decode(std::string_view text, std::span<char> into) {
+    return decode(text, into, url_alphabet);
+}
+
+std::string base64(std::string_view bytes) {
+    std::string text = encode(bytes, old_alphabet);
+    while (text.size() % 4 != 0) text += '=';
+    return text;
+}
+
+std::optional<std::string_view> base64_decode(std::string_view text, std::span<char> into) {
+    if (text.size() % 4 != 0) return std::nullopt;
+    // At most two, so that four characters always hold a byte at least.
+    for (int i = 0; i < 2 && !text.empty() && text.back() == '='; ++i) text.remove_suffix(1);
+    return decode(text, into, old_alphabet);
 }
 
 }  // namespace doorbuster

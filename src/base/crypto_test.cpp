@@ -41,6 +41,35 @@ TEST(Base64Url, RefusesWhatIsNotCanonical) {
     EXPECT_FALSE(base64url_decode(std::string(400, 'A'), room).has_value()) << "does not fit";
 }
 
+RC_GTEST_PROP(HmacKey, SignsAsThePlainHmacDoes, (const std::string& secret, const std::string& bytes)) {
+    RC_ASSERT(HmacKey(secret).sign(bytes) == hmac_sha256(secret, bytes));
+}
+
+TEST(HmacKey, TakesSecretsLongerThanABlock) {
+    for (const size_t size : {63, 64, 65, 200}) {
+        const std::string secret(size, 's');
+        EXPECT_EQ(HmacKey(secret).sign("text"), hmac_sha256(secret, "text")) << size;
+    }
+}
+
+RC_GTEST_PROP(Base64, ReadsBackWhatItWrote, (const std::string& bytes)) {
+    const std::string text = base64(bytes);
+    std::string room(bytes.size() + 2, '\0');
+    const auto back = base64_decode(text, room);
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(*back == bytes);
+}
+
+TEST(Base64, WritesPaddingAndWantsIt) {
+    char room[64];
+    EXPECT_EQ(base64("f"), "Zg==");
+    EXPECT_EQ(base64("fo"), "Zm8=");
+    EXPECT_EQ(base64("\xfb\xff\xbf"), "+/+/");
+    for (const std::string_view text : {"Zg", "Zg=", "Zh==", "Zg===", "====", "Zm8=Zm8=", "-_-_", "Z=g="}) {
+        EXPECT_FALSE(base64_decode(text, room).has_value()) << text;
+    }
+}
+
 TEST(Crypto, ComparesWholeTexts) {
     EXPECT_TRUE(equal_in_constant_time("same", "same"));
     EXPECT_FALSE(equal_in_constant_time("same", "samf"));

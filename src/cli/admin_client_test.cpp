@@ -3,12 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
-#include <thread>
+#include "cli/one_answer_testing.hpp"
 
 namespace doorbuster {
 namespace {
@@ -16,29 +11,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using testing::HasSubstr;
-
-// A peer that reads one request's header, says `answer` and hangs up.
-class OneAnswer {
-public:
-    explicit OneAnswer(std::string answer)
-        : thread_([this, answer] {
-              tcp::socket socket = acceptor_.accept();
-              asio::read_until(socket, asio::dynamic_buffer(request_), "\r\n\r\n");
-              asio::write(socket, asio::buffer(answer));
-          }) {}
-
-    uint16_t port() const { return acceptor_.local_endpoint().port(); }
-    std::string request() {
-        thread_.join();
-        return request_;
-    }
-
-private:
-    asio::io_context context_;
-    tcp::acceptor acceptor_{context_, {asio::ip::address_v4::loopback(), 0}};
-    std::string request_;
-    std::thread thread_;  // last: it uses the rest
-};
 
 TEST(AdminAddress, MayBeAUrlOrHostAndPort) {
     for (const char* text :

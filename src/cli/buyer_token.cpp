@@ -38,7 +38,8 @@ int mint_token(CliRun& run, const Wanted& wanted) {
     const std::chrono::seconds lifetime(wanted.lifetime_s);
     const Identity identity(secret.value());
     const std::string token = identity.mint(*buyer, now, lifetime);
-    if (identity.verify("Bearer " + token, now) != *buyer) {
+    const auto who = identity.verify(token, now);
+    if (!who || who->buyer != *buyer) {
         return run.fail(
             "a buyer's name must be UTF-8 without control characters: no server would take a "
             "token for this one",

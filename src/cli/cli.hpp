@@ -11,15 +11,17 @@
 #include <vector>
 
 #include "config/load.hpp"
+#include "config/reload.hpp"
 
 namespace doorbuster {
 
 struct DevOptions {
     std::string keys_file;  // where the generated keys are kept
+    Reloader::Read read_again;
 };
 
 struct CliHooks {
-    std::function<int(const Config&)> serve;
+    std::function<int(const Config&, Reloader::Read)> serve;
     std::function<int(const Config&, DevOptions)> dev;
     std::string version;
 };

@@ -39,7 +39,7 @@ protected:
         err_.str("");
         CliWorld world{in_, out_, err_, environment_};
         const CliHooks hooks{.serve =
-                                 [this](const Config& config) {
+                                 [this](const Config& config, const Reloader::Read&) {
                                      served_ = config;
                                      return 0;
                                  },

@@ -40,6 +40,9 @@ struct CliRun {
 void add_serve_command(CLI::App&, CliRun&);
 void add_dev_command(CLI::App&, CliRun&);
 void add_sale_command(CLI::App&, CliRun&);
+void add_level_command(CLI::App&, CliRun&);
+void add_lists_command(CLI::App&, CliRun&);
+void add_reload_command(CLI::App&, CliRun&);
 void add_buyer_token_command(CLI::App&, CliRun&);
 void add_config_command(CLI::App&, CliRun&);
 void add_version_command(CLI::App&, CliRun&);
@@ -65,6 +68,10 @@ LoadedConfig load_for(CliRun&, Role);
 
 // False if a server must not start with this configuration; the faults have been told.
 bool may_serve(CliRun&, const Config&);
+
+// How a running server reads its configuration again: from the same sources, judged as at
+// the start. `fill_in` adds what no source gives; it may be empty.
+Reloader::Read read_again(CliRun&, std::function<Result<void, std::string>(Config&)> fill_in);
 
 // For a client whose secret is missing: what is missing, and where it was looked for.
 std::string missing_secret_text(const Config&, const Option<std::string>& secret);

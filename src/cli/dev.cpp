@@ -13,7 +13,8 @@ int dev(CliRun& run) {
     const auto prepared = prepare_dev_keys(*loaded.config);
     if (!prepared) return run.fail(prepared.error());
     if (!may_serve(run, *loaded.config)) return exit_failed;  // a secret that somebody gave may be too short
-    return run.hooks.dev(*loaded.config, {.keys_file = dev_keys_file(*loaded.config)});
+    return run.hooks.dev(*loaded.config, {.keys_file = dev_keys_file(*loaded.config),
+                                          .read_again = read_again(run, prepare_dev_keys)});
 }
 
 }  // namespace

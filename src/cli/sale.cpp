@@ -6,9 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "cli/admin_client.hpp"
-#include "cli/command.hpp"
-#include "cli/problem_text.hpp"
+#include "cli/admin_desk.hpp"
 #include "cli/sale_view.hpp"
 #include "config/text_file.hpp"
 #include "sale/ids.hpp"
@@ -22,99 +20,29 @@ namespace json = boost::json;
 constexpr size_t sale_file_bytes_max = 64 << 20;
 
 struct SaleWords {
-    std::string admin, admin_key_file;  // flags; the configuration's where empty
+    AdminFlags admin;
     std::string file, sale, item;
     uint32_t units = 0;
 };
 
 using Words = std::shared_ptr<SaleWords>;
-using View = std::function<std::string(const json::object&)>;
+using View = AdminDesk::View;
 
-// One command's conversation with the admin listener. Every step that fails has been told.
-class Desk {
+// A conversation about one sale.
+class Desk : public AdminDesk {
 public:
-    Desk(CliRun& run, const SaleWords& words) : run_(run), words_(words) {}
-
-    // Calls and prints; the view is the table.
-    int show(const AdminCall& call, const View& view) {
-        const auto answer = ask(call);
-        if (!answer) return code_;
-        boost::system::error_code error;
-        const json::value parsed = json::parse(answer->body, error);
-        if (error || !parsed.is_object())
-            return run_.fail("the server's answer is not JSON: is it a Doorbuster?");
-        run_.print(run_.as_json() ? answer->body : view(parsed.get_object()));
-        return exit_ok;
-    }
-
-    std::optional<AdminAnswer> ask(const AdminCall& call) {
-        if (!client_ && !connect()) return std::nullopt;
-        auto answer = client_->call(call);
-        if (!answer) return give_up(answer.error());
-        if (answer->status == 401) {
-            return give_up("the admin key is not this server's (401); it came from " + key_from_);
-        }
-        if (!answer->is_ok()) return give_up(problem_text(answer->status, answer->body));
-        return *std::move(answer);
-    }
+    Desk(CliRun& run, const SaleWords& words) : AdminDesk(run, words.admin), words_(words) {}
 
     // "/v1/sales/ID" + rest; nothing for a name that no sale can have.
     std::optional<std::string> path(std::string_view rest = "") {
         if (is_slug(words_.sale)) return "/v1/sales/" + words_.sale + std::string(rest);
-        run_.fail("'" + words_.sale + "' is not a sale's id: lower-case letters, digits and inner hyphens",
-                  exit_usage);
+        run().fail("'" + words_.sale + "' is not a sale's id: lower-case letters, digits and inner hyphens",
+                   exit_usage);
         return std::nullopt;
     }
-
-    int code() const { return code_; }
 
 private:
-    std::nullopt_t give_up(std::string_view sentence) {
-        code_ = run_.fail(sentence);
-        return std::nullopt;
-    }
-
-    bool connect() {
-        const LoadedConfig loaded = load_for(run_, Role::client);
-        if (!loaded.config) {
-            code_ = loaded.exit_code;
-            return false;
-        }
-        const auto server =
-            parse_admin_address(words_.admin.empty() ? loaded.config->admin.listen.value() : words_.admin);
-        if (!server) {
-            give_up(server.error());
-            code_ = words_.admin.empty() ? exit_failed : exit_usage;
-            return false;
-        }
-        const auto key = find_key(*loaded.config);
-        if (!key) return false;
-        client_.emplace(*server, *key);
-        return true;
-    }
-
-    std::optional<std::string> find_key(const Config& config) {
-        if (words_.admin_key_file.empty()) {
-            if (config.admin.key.value().empty()) {
-                return give_up(missing_secret_text(config, config.admin.key) + ", or --admin-key-file FILE");
-            }
-            key_from_ = config.admin.key.origin().where;
-            return config.admin.key.value();
-        }
-        key_from_ = "--admin-key-file " + words_.admin_key_file;
-        auto key = read_secret_file(words_.admin_key_file);
-        if (!key) return give_up(key_from_ + ": " + key.error());
-        if (key->empty() || header_secret_rule.fault(*key)) {
-            return give_up(key_from_ + ": a key is visible ASCII characters without spaces, on one line");
-        }
-        return *std::move(key);
-    }
-
-    CliRun& run_;
     const SaleWords& words_;
-    std::optional<AdminClient> client_;
-    std::string key_from_;
-    int code_ = exit_failed;
 };
 
 int create(CliRun& run, const SaleWords& words) {
@@ -172,22 +100,13 @@ int restock(CliRun& run, const SaleWords& words) {
 class SaleCommands {
 public:
     SaleCommands(CLI::App& sale, CliRun& run) : sale_(sale), run_(run) {
-        sale_.add_option("--admin", words_->admin, "The admin listener, host:port or URL (admin.listen)")
-            ->option_text("ADDRESS");
-        sale_
-            .add_option("--admin-key-file", words_->admin_key_file,
-                        "A file with the admin key (admin.key, DOORBUSTER_ADMIN__KEY)")
-            ->option_text("FILE");
-        add_store_path_flag(sale_, run_);
+        add_admin_flags(sale_, run_, words_->admin);
     }
 
     template <class F>
     CLI::App* add(const std::string& name, const std::string& text, const std::string& example, F&& act) {
         CLI::App* command = sale_.add_subcommand(name, text);
-        command->footer(
-            "The server is found by --admin ADDRESS and --admin-key-file FILE, by the configuration, or by\n"
-            "what `doorbuster dev` left in its data folder (--store-path).\n" +
-            help_footer("  doorbuster sale " + example + "\n"));
+        command->footer(std::string(admin_footer) + help_footer("  doorbuster sale " + example + "\n"));
         command->callback([&run = run_, words = words_, act] {
             run.chosen = [&run, words, act] { return act(run, *words); };
         });

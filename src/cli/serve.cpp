@@ -12,7 +12,7 @@ int serve(CliRun& run) {
     if (!may_serve(run, *loaded.config)) {
         return run.fail("refusing to serve with this configuration (`doorbuster dev` makes its own keys)");
     }
-    return run.hooks.serve(*loaded.config);
+    return run.hooks.serve(*loaded.config, read_again(run, {}));
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 #include "base/check.hpp"
 #include "cli/command.hpp"
 #include "cli/dev_keys.hpp"
-#include "config/listeners.hpp"
-#include "config/secrets.hpp"
+#include "config/contradictions.hpp"
 
 namespace doorbuster {
 
@@ -57,20 +56,32 @@ std::string help_footer(std::string_view examples) {
            std::string(examples);
 }
 
-LoadedConfig load_for(CliRun& run, Role role) {
+namespace {
+
+// Nothing, and told, if a --set is none.
+std::optional<ConfigSources> sources_of(CliRun& run) {
     ConfigSources sources;
     if (!run.config_file.empty()) sources.file = run.config_file;
     sources.environment = run.world.environment;
     for (const std::string& setting : run.settings) {
         const size_t equals = setting.find('=');
         if (equals == setting.npos) {
-            return {std::nullopt, run.fail("--set wants KEY=VALUE, not '" + setting + "'", exit_usage)};
+            run.fail("--set wants KEY=VALUE, not '" + setting + "'", exit_usage);
+            return std::nullopt;
         }
         sources.flags.push_back({setting.substr(0, equals), setting.substr(equals + 1), "--set"});
     }
     sources.flags.insert(sources.flags.end(), run.flags.begin(), run.flags.end());
+    return sources;
+}
 
-    auto loaded = load_config(sources);
+}  // namespace
+
+LoadedConfig load_for(CliRun& run, Role role) {
+    const auto sources = sources_of(run);
+    if (!sources) return {std::nullopt, exit_usage};
+
+    auto loaded = load_config(*sources);
     if (loaded && role == Role::client) {
         if (const auto borrowed = borrow_dev_keys(*loaded); !borrowed) {
             return {std::nullopt, run.fail(borrowed.error())};
@@ -85,9 +96,26 @@ LoadedConfig load_for(CliRun& run, Role role) {
     return {std::nullopt, code};
 }
 
+Reloader::Read read_again(CliRun& run, std::function<Result<void, std::string>(Config&)> fill_in) {
+    const auto sources = sources_of(run);
+    CHECK(sources);  // they were read once
+    return [sources = *sources, fill_in = std::move(fill_in)]() -> Result<Config, ReloadFaults> {
+        auto loaded = load_config(sources);
+        if (!loaded) {
+            ReloadFaults faults;
+            for (const ConfigFault& fault : loaded.error()) faults.push_back(fault.text);
+            return faults;
+        }
+        if (fill_in) {
+            if (const auto filled = fill_in(*loaded); !filled) return ReloadFaults{filled.error()};
+        }
+        if (ReloadFaults faults = serving_faults(*loaded); !faults.empty()) return faults;
+        return *std::move(loaded);
+    };
+}
+
 bool may_serve(CliRun& run, const Config& config) {
-    std::vector<std::string> faults = secrets_check(config);
-    if (std::string fault = listeners_fault(config); !fault.empty()) faults.push_back(std::move(fault));
+    const std::vector<std::string> faults = serving_faults(config);
     for (const std::string& fault : faults) run.fail(fault);
     return faults.empty();
 }

@@ -33,6 +33,22 @@ struct ServerOptions : OptionGroup {
                              "Pins each gate thread to one core. Steadier latencies on a machine of its own; "
                              "worse ones where cores "
                              "are shared."};
+    Option<std::string> trusted_proxies{
+        *this,
+        "trusted_proxies",
+        "",
+        address_ranges_rule,
+        "Proxies whose X-Forwarded-For is believed: addresses or ranges, separated by commas. Without them "
+        "every buyer behind a proxy counts as the proxy; a range too wide lets anybody choose an address.",
+        Reload::live};
+    Option<std::string> origins{
+        *this,
+        "origins",
+        "",
+        origins_rule,
+        "Sites whose pages may call with a buyer's cookie, separated by commas, for example "
+        "https://shop.example. The server's own site always may.",
+        Reload::live};
     Option<uint32_t> connections_max{
         *this,
         "connections_max",
@@ -117,7 +133,247 @@ struct IdentityOptions : OptionGroup {
     Option<std::string> hmac_secret{
         *this, "hmac_secret", "", secret_rule,
         "The secret that the shop signs its buyers' tokens with (JWT, HS256). Whoever has it can buy in any "
-        "buyer's name."};
+        "buyer's name. Not needed where the keys come from a file or a URL."};
+    Option<std::string> keys_file{
+        *this, "keys_file", "", optional_path_rule,
+        "A file of keys (JWKS: HS256, ES256, EdDSA). With public keys alone this server can check tokens "
+        "and make none. Read again within a second when it changes."};
+    Option<std::string> jwks_url{
+        *this, "jwks_url", "", url_rule,
+        "Where the shop publishes its keys (JWKS). Fetched off the purchase's way; a failed fetch keeps "
+        "the keys that are there."};
+    Option<uint32_t> jwks_refresh_s{
+        *this,
+        "jwks_refresh_s",
+        300,
+        {.min = 1, .max = 86'400},
+        "How often jwks_url is fetched. Shorter follows a rotation sooner, longer spares the shop."};
+    Option<std::string> issuer{
+        *this, "issuer", "", issuer_rule, "The `iss` that a token must have; empty takes any.", Reload::live};
+    Option<std::string> audience{
+        *this,       "audience", "", any_text_rule, "The `aud` that a token must name; empty takes any.",
+        Reload::live};
+    Option<uint32_t> skew_s{
+        *this,       "skew_s", 30, {.max = 30}, "How far the shop's clock may differ from this one's.",
+        Reload::live};
+    Option<std::string> cookie{
+        *this,
+        "cookie",
+        "",
+        cookie_name_rule,
+        "The cookie in which a browser brings the token, where no Authorization header does; empty takes "
+        "none. Changing calls must then come from the server's own site or one of server.origins.",
+        Reload::live};
+    Option<std::string> check_claim{
+        *this,
+        "check_claim",
+        "check",
+        claim_rule,
+        "The claim by which the shop raises or waives the human check for one buyer: none, pow or image.",
+        Reload::live};
+};
+
+struct LimitsOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<uint32_t> address_per_second{
+        *this,
+        "address_per_second",
+        100,
+        {.max = 1'000'000},
+        "Requests of one address per second (IPv6: of one /64), 429 beyond it; 0 sets no limit. Lower stops "
+        "a lone attacker sooner; higher forgives offices and carriers that share an address.",
+        Reload::live};
+    Option<uint32_t> address_burst{*this,
+                                   "address_burst",
+                                   200,
+                                   {.min = 1, .max = 1'000'000},
+                                   "How many of them may come at once (token_bucket).",
+                                   Reload::live};
+    Option<std::string> address_policy{
+        *this,
+        "address_policy",
+        "token_bucket",
+        limit_policy_rule,
+        "How they are counted: token_bucket forgives bursts, sliding_window passes exactly so many in any "
+        "second (64 at most), leaky_bucket spaces them evenly.",
+        Reload::live};
+    Option<uint32_t> buyer_per_minute{
+        *this,
+        "buyer_per_minute",
+        10,
+        {.max = 1'000'000},
+        "Purchases that one buyer may try per minute, 429 beyond it; 0 sets no limit. Repeating an accepted "
+        "purchase does not count.",
+        Reload::live};
+    Option<uint32_t> buyer_burst{*this,
+                                 "buyer_burst",
+                                 10,
+                                 {.min = 1, .max = 1'000'000},
+                                 "How many of them may come at once (token_bucket).",
+                                 Reload::live};
+    Option<std::string> buyer_policy{*this,
+                                     "buyer_policy",
+                                     "sliding_window",
+                                     limit_policy_rule,
+                                     "How they are counted, as for addresses.",
+                                     Reload::live};
+    Option<uint32_t> checks_per_minute{
+        *this,
+        "checks_per_minute",
+        30,
+        {.max = 1'000'000},
+        "Human checks that one buyer may ask for or answer per minute, 429 beyond it; 0 sets no limit.",
+        Reload::live};
+    Option<uint32_t> global_per_second{
+        *this,
+        "global_per_second",
+        50'000,
+        {.max = 100'000'000},
+        "Requests of everybody per second, 429 beyond it; 0 sets no limit. What this machine can answer, "
+        "with some room.",
+        Reload::live};
+    Option<uint32_t> global_burst{*this,
+                                  "global_burst",
+                                  50'000,
+                                  {.min = 1, .max = 100'000'000},
+                                  "How many of them may come at once.",
+                                  Reload::live};
+    Option<uint32_t> buyers_per_address_max{
+        *this,
+        "buyers_per_address_max",
+        20,
+        {.max = 64},
+        "Distinct buyers behind one address in one sale, 429 beyond it; 0 sets no limit. Lower stops farms "
+        "of accounts; higher forgives offices and carriers. A sale may have its own.",
+        Reload::live};
+    Option<uint32_t> keys_max{
+        *this,
+        "keys_max",
+        1'048'576,
+        {.min = 1024, .max = 16'777'216, .power_of_two = true},
+        "Addresses, and buyers, that are told apart at a time. Beyond it new ones share what is left, "
+        "stricter, so that a flood of addresses resets nobody's limit. Each takes about 200 bytes, when it "
+        "comes."};
+};
+
+struct ChecksOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<uint32_t> pow_number_max{
+        *this,
+        "pow_number_max",
+        50'000,
+        {.min = 1000, .max = 10'000'000},
+        "How hard the proof of work is: half as many hashes on average. 50,000 take a phone a fraction of "
+        "a second; more cost a bot more, and an old phone, too. A sale may have its own.",
+        Reload::live};
+    Option<uint32_t> pow_target_per_second{
+        *this,
+        "pow_target_per_second",
+        1000,
+        {.min = 1, .max = 1'000'000},
+        "Checks handed out per second above which the proof of work becomes harder, up to 16 times."};
+    Option<uint32_t> image_pool{
+        *this,
+        "image_pool",
+        1000,
+        {.min = 16, .max = 100'000},
+        "Images drawn ahead, about 8 KiB each. When they run out in the rush, images are handed out again "
+        "while new ones are drawn."};
+    Option<uint32_t> burned_max{
+        *this,
+        "burned_max",
+        1'048'576,
+        {.min = 1024, .max = 67'108'864, .power_of_two = true},
+        "Answered checks that are remembered until they have expired, 8 bytes each; 503 beyond it. More "
+        "than the checks answered in five minutes."};
+};
+
+struct TokensOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<std::string> secret{
+        *this,
+        "secret",
+        "",
+        optional_secret_rule,
+        "What purchase tokens and checks are signed with. Empty derives it from admin.key. Whoever has it "
+        "can pass every human check.",
+        Reload::live};
+    Option<std::string> secret_previous{
+        *this,
+        "secret_previous",
+        "",
+        optional_secret_rule,
+        "The secret before the last change: what it signed is still taken. Change tokens.secret, put the "
+        "old one here, reload; take it out after tokens.life_s.",
+        Reload::live};
+    Option<uint32_t> life_s{
+        *this,
+        "life_s",
+        600,
+        {.min = 30, .max = 86'400},
+        "How long a purchase token can be used, from the start of the sale or from its making, whichever is "
+        "later.",
+        Reload::live};
+};
+
+struct RiskOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<std::string> lists_file{
+        *this, "lists_file", "", optional_path_rule,
+        "A file of block and allow lists, a line each: block address 203.0.113.0/24, allow buyer alice. "
+        "Read again within a second when it changes."};
+    Option<uint32_t> strikes_slow{
+        *this,
+        "strikes_slow",
+        5,
+        {.min = 1, .max = 1000},
+        "Strikes (failed checks, refused tokens, abandoned holds) from which a buyer is slowed.",
+        Reload::live};
+    Option<uint32_t> strikes_bar{*this,
+                                 "strikes_bar",
+                                 10,
+                                 {.min = 1, .max = 1000},
+                                 "Strikes from which a buyer is barred, until enough are forgotten.",
+                                 Reload::live};
+    Option<uint32_t> strikes_forget_s{*this,
+                                      "strikes_forget_s",
+                                      60,
+                                      {.min = 1, .max = 86'400},
+                                      "How long until one strike is forgotten.",
+                                      Reload::live};
+    Option<uint32_t> slow_every_s{
+        *this, "slow_every_s", 5, {.min = 1, .max = 3600}, "How often a slowed buyer may try.", Reload::live};
+};
+
+struct OverloadOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<bool> detect{
+        *this,
+        "detect",
+        true,
+        {},
+        "Whether the server leaves work out by itself when requests queue up: first browsing, then all but "
+        "purchases. It goes back by itself.",
+        Reload::live};
+    Option<uint32_t> gate_delay_ms_max{
+        *this,
+        "gate_delay_ms_max",
+        20,
+        {.min = 1, .max = 10'000},
+        "How long work may wait for a gate thread before it counts as overload.",
+        Reload::live};
+    Option<uint32_t> queue_delay_ms_max{
+        *this,
+        "queue_delay_ms_max",
+        500,
+        {.min = 1, .max = 60'000},
+        "How long a purchase may have to wait for the book before it counts as overload.",
+        Reload::live};
 };
 
 struct StoreOptions : OptionGroup {
@@ -149,6 +405,13 @@ struct ShardOptions : OptionGroup {
         {.min = 1, .max = 60'000},
         "The predicted wait for the book above which a purchase is refused with 503 at once. Above what a "
         "buyer's client waits, work is done for people who have left."};
+    Option<uint32_t> rate_per_second_max{
+        *this,
+        "rate_per_second_max",
+        0,
+        {.max = 10'000'000},
+        "Purchases put to the book per second; 0 as many as it can take. Lower spares a slow disk; the rest "
+        "wait their turn, and who would wait longer than wait_ms_max is refused at once."};
     Option<uint32_t> batch_max{
         *this,
         "batch_max",
@@ -170,7 +433,7 @@ struct OrdersOptions : OptionGroup {
     Option<uint32_t> batch_max{
         *this,
         "batch_max",
-        1024,
+        8192,
         {.min = 1, .max = 65'536},
         "Orders made in one transaction. More is faster, fewer lets look-ups and operator calls in sooner."};
     Option<uint32_t> node{*this,
@@ -208,10 +471,14 @@ struct LogOptions : OptionGroup {
     using OptionGroup::OptionGroup;
 
     Option<std::string> level{
-        *this, "level", "info", log_level_rule,
+        *this,
+        "level",
+        "info",
+        log_level_rule,
         "The least important kind of line that is written: info tells of sales, starts and stops, warn and "
         "error of what somebody should look at. No level writes a line per request, and debug has nothing "
-        "to add to info yet."};
+        "to add to info yet.",
+        Reload::live};
 };
 
 class Config {
@@ -226,6 +493,11 @@ public:
     ServerOptions server{groups_, "server"};
     AdminOptions admin{groups_, "admin"};
     IdentityOptions identity{groups_, "identity"};
+    LimitsOptions limits{groups_, "limits"};
+    ChecksOptions checks{groups_, "checks"};
+    TokensOptions tokens{groups_, "tokens"};
+    RiskOptions risk{groups_, "risk"};
+    OverloadOptions overload{groups_, "overload"};
     StoreOptions store{groups_, "store"};
     ShardOptions shard{groups_, "shard"};
     OrdersOptions orders{groups_, "orders"};

@@ -30,8 +30,8 @@ std::string shown(const RawValue& raw) {
     return std::visit(Shown{}, raw);
 }
 
-AnyOption::AnyOption(OptionGroup& group, std::string_view key, std::string_view text)
-    : name_(std::string(group.name) + '.' + std::string(key)), key_(key), text_(text) {
+AnyOption::AnyOption(OptionGroup& group, std::string_view key, std::string_view text, Reload reload)
+    : name_(std::string(group.name) + '.' + std::string(key)), key_(key), text_(text), reload_(reload) {
     group.options.push_back(this);
 }
 

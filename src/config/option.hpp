@@ -2,9 +2,9 @@
 //
 //   Option<uint32_t> threads{*this, "threads", 0, {.max = 256}, "Gate threads. 0 takes one per core."};
 //
-// That declaration feeds reading from every source, the range check, `config print`
-// and conf/doorbuster.toml. An option adds itself to its group, so that nobody keeps
-// a second list.
+// That declaration feeds reading from every source, the range check, `config print`,
+// conf/doorbuster.toml and what a reload may change. An option adds itself to its group, so
+// that nobody keeps a second list.
 //
 // Thread safety: none while values are set; const calls from any thread afterwards.
 #pragma once
@@ -24,6 +24,9 @@ namespace doorbuster {
 enum class Source : uint8_t { built_in, file, environment, flag };
 
 std::string_view name_of(Source);
+
+// Whether a running server takes a new value over, or only the next start does.
+enum class Reload : uint8_t { restart, live };
 
 struct Origin {
     Source source = Source::built_in;
@@ -58,7 +61,7 @@ struct OptionGroup {
 
 class AnyOption {
 public:
-    AnyOption(OptionGroup& group, std::string_view key, std::string_view text);
+    AnyOption(OptionGroup& group, std::string_view key, std::string_view text, Reload reload);
     virtual ~AnyOption() = default;
     AnyOption(const AnyOption&) = delete;
     AnyOption& operator=(const AnyOption&) = delete;
@@ -67,6 +70,7 @@ public:
     std::string_view key() const { return key_; }      // "listen"
     std::string_view text() const { return text_; }    // the trade-off, one or two sentences
     const Origin& origin() const { return origin_; }
+    bool is_live() const { return reload_ == Reload::live; }
     std::string environment_name() const;  // "DOORBUSTER_SERVER__LISTEN"
 
     virtual bool is_secret() const { return false; }
@@ -80,6 +84,7 @@ public:
 
     // REQUIRES: the same declaration, of another Config.
     virtual void copy_from(const AnyOption&) = 0;
+    virtual bool has_value_of(const AnyOption&) const = 0;
 
 protected:
     virtual std::optional<std::string> take(const RawValue&) = 0;
@@ -88,13 +93,15 @@ protected:
 private:
     const std::string name_;
     const std::string_view key_, text_;
+    const Reload reload_;
 };
 
 template <class T>
 class Option final : public AnyOption {
 public:
-    Option(OptionGroup& group, std::string_view key, T fallback, Rule<T> rule, std::string_view text)
-        : AnyOption(group, key, text), rule_(rule), default_(fallback), value_(fallback) {}
+    Option(OptionGroup& group, std::string_view key, T fallback, Rule<T> rule, std::string_view text,
+           Reload reload = Reload::restart)
+        : AnyOption(group, key, text, reload), rule_(rule), default_(fallback), value_(fallback) {}
 
     const T& value() const { return value_; }
     operator const T&() const { return value_; }  // an option reads like the value it holds
@@ -112,6 +119,9 @@ public:
         const auto& same = static_cast<const Option&>(other);
         value_ = same.value_;
         origin_ = same.origin_;
+    }
+    bool has_value_of(const AnyOption& other) const override {
+        return value_ == static_cast<const Option&>(other).value_;
     }
 
 private:

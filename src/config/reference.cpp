@@ -17,6 +17,8 @@ constexpr std::string_view opening =
     "# one that --config or DOORBUSTER_CONFIG names. An unknown key is an error. Secrets are best\n"
     "# kept out of it: give them by environment, or in files of their own by …_FILE.\n"
     "#\n"
+    "# What is marked \"Live\" takes effect at `doorbuster reload` or SIGHUP, the rest at a restart.\n"
+    "#\n"
     "# Made by `doorbuster config print --reference`. `doorbuster config check` checks what you have.\n";
 
 std::string as_comment(std::string_view text) {
@@ -50,7 +52,7 @@ std::string reference_toml() {
         text += "\n[" + std::string(group->name) + "]\n";
         for (const AnyOption* option : group->options) {
             text += '\n' + as_comment(option->text());
-            text += as_comment("Allowed: " + option->allowed() + ".");
+            text += as_comment("Allowed: " + option->allowed() + (option->is_live() ? ". Live." : "."));
             text += "# " + option->environment_name();
             if (option->is_secret()) text += " or " + option->environment_name() + "_FILE";
             text += '\n' + as_assignment(*option);

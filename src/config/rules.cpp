@@ -1,11 +1,15 @@
 #include "config/rules.hpp"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <charconv>
+
+#include "base/address.hpp"
 
 namespace doorbuster {
 
@@ -59,6 +63,77 @@ Reason check_nothing(std::string_view) {
     return std::nullopt;
 }
 
+Reason check_no_control(std::string_view text) {
+    const bool plain = std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+    if (plain) return std::nullopt;
+    return "must not contain control characters";
+}
+
+Reason check_issuer(std::string_view text) {
+    if (text.size() > 256) return must_be("at most 256 bytes long");
+    return check_no_control(text);
+}
+
+Reason check_claim_name(std::string_view text) {
+    constexpr std::array<std::string_view, 7> taken{"iss", "sub", "aud", "exp", "nbf", "iat", "jti"};
+    if (std::ranges::find(taken, text) != taken.end())
+        return "must not be a claim that has a meaning already";
+    if (text.size() > 64) return must_be("at most 64 bytes long");
+    return check_no_control(text);
+}
+
+Reason check_optional_secret(std::string_view text) {
+    if (text.empty() || text.size() >= 32) return std::nullopt;
+    return must_be("empty, or a text of at least 32 bytes");
+}
+
+constexpr std::string_view url_what = "empty, or a URL that begins with https:// or http://";
+
+Reason check_url(std::string_view text) {
+    const bool visible = std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
+    if (text.empty()) return std::nullopt;
+    if (visible && (text.starts_with("https://") || text.starts_with("http://"))) return std::nullopt;
+    return must_be(url_what);
+}
+
+constexpr std::string_view origins_what = "origins such as https://shop.example, separated by commas";
+
+// An origin has no path: the browser sends scheme, host and port.
+Reason check_origins(std::string_view text) {
+    for (const std::string& origin : parts_of(text)) {
+        const size_t host = origin.find("://");
+        const bool good = (origin.starts_with("https://") || origin.starts_with("http://")) &&
+                          host + 3 < origin.size() && origin.find('/', host + 3) == origin.npos;
+        if (!good || check_url(origin)) return must_be(origins_what);
+    }
+    return std::nullopt;
+}
+
+constexpr std::string_view ranges_what =
+    "addresses or ranges such as 10.0.0.0/8 or 2001:db8::/32, separated by commas";
+
+Reason check_address_ranges(std::string_view text) {
+    for (const std::string& range : parts_of(text)) {
+        if (!AddressRange::parse(range)) return fmt::format("must be {}: '{}' is none", ranges_what, range);
+    }
+    return std::nullopt;
+}
+
+Reason check_cookie_name(std::string_view text) {
+    const bool good = std::ranges::all_of(text, [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+    });
+    if (good) return std::nullopt;
+    return must_be("empty, or letters, digits, '_', '-' and '.'");
+}
+
+constexpr std::string_view limit_policy_what = "token_bucket, sliding_window or leaky_bucket";
+
+Reason check_limit_policy(std::string_view text) {
+    if (text == "token_bucket" || text == "sliding_window" || text == "leaky_bucket") return std::nullopt;
+    return must_be(limit_policy_what);
+}
+
 }  // namespace
 
 const Rule<std::string> address_rule{address_what, check_address};
@@ -68,6 +143,30 @@ const Rule<std::string> log_level_rule{log_level_what, check_log_level};
 const Rule<std::string> header_secret_rule{"a text of at least 32 visible ASCII characters",
                                            check_header_secret, true};
 const Rule<std::string> secret_rule{"a text of at least 32 bytes", check_nothing, true};
+const Rule<std::string> optional_secret_rule{"empty, or a text of at least 32 bytes", check_optional_secret,
+                                             true};
+const Rule<std::string> any_text_rule{"a text", check_no_control};
+const Rule<std::string> issuer_rule{"a text of at most 256 bytes", check_issuer};
+const Rule<std::string> claim_rule{"empty, or the name of a claim of the shop's own", check_claim_name};
+const Rule<std::string> optional_path_rule{"empty, or the path of a file", check_no_control};
+const Rule<std::string> url_rule{url_what, check_url};
+const Rule<std::string> origins_rule{origins_what, check_origins};
+const Rule<std::string> address_ranges_rule{ranges_what, check_address_ranges};
+const Rule<std::string> cookie_name_rule{"empty, or the name of a cookie", check_cookie_name};
+const Rule<std::string> limit_policy_rule{limit_policy_what, check_limit_policy};
+
+std::vector<std::string> parts_of(std::string_view list) {
+    std::vector<std::string> parts;
+    while (!list.empty()) {
+        const size_t comma = std::min(list.find(','), list.size());
+        std::string_view part = list.substr(0, comma);
+        list.remove_prefix(std::min(comma + 1, list.size()));
+        while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+        while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+        if (!part.empty()) parts.emplace_back(part);
+    }
+    return parts;
+}
 
 std::string Rule<uint32_t>::allowed() const {
     std::string text = power_of_two ? "a power of two" : "a whole number";

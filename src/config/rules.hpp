@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace doorbuster {
 
@@ -48,6 +49,16 @@ extern const Rule<std::string> log_level_rule;
 // Length is judged by secrets_fault, where a better one can be proposed.
 extern const Rule<std::string> header_secret_rule;
 extern const Rule<std::string> secret_rule;
+extern const Rule<std::string> optional_secret_rule;
+extern const Rule<std::string> any_text_rule;
+extern const Rule<std::string> issuer_rule;
+extern const Rule<std::string> claim_rule;
+extern const Rule<std::string> optional_path_rule;
+extern const Rule<std::string> url_rule;
+extern const Rule<std::string> origins_rule;         // https://shop.example, …
+extern const Rule<std::string> address_ranges_rule;  // 10.0.0.0/8, 2001:db8::/32, …
+extern const Rule<std::string> cookie_name_rule;
+extern const Rule<std::string> limit_policy_rule;
 
 struct HostPort {
     std::string host;  // without brackets
@@ -55,6 +66,9 @@ struct HostPort {
 };
 // "127.0.0.1:80", "[::1]:80", "name:80". The host may be any name without spaces.
 std::optional<HostPort> parse_host_port(std::string_view text);
+
+// "a, b": the parts without the spaces around them; empty ones are left out.
+std::vector<std::string> parts_of(std::string_view list);
 
 template <class T>
 std::optional<T> from_text(std::string_view text);

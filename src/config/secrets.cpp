@@ -24,7 +24,12 @@ std::string secret_fault(const Option<std::string>& secret) {
 
 std::vector<std::string> secrets_check(const Config& config) {
     std::vector<std::string> faults;
+    // Where the shop's keys come from elsewhere, a secret is one more key, and may be left out.
+    const bool needs_secret =
+        config.identity.keys_file.value().empty() && config.identity.jwks_url.value().empty();
     for (const auto* secret : {&config.admin.key, &config.identity.hmac_secret}) {
+        const bool may_be_left_out = secret == &config.identity.hmac_secret && !needs_secret;
+        if (may_be_left_out && secret->value().empty()) continue;
         std::string fault = secret_fault(*secret);
         if (!fault.empty()) faults.push_back(std::move(fault));
     }

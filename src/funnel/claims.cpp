@@ -43,13 +43,13 @@ public:
     static constexpr size_t max_string_size = SIZE_MAX;
     using Error = json::error_code;
 
-    explicit Reader(Claims& claims) : claims_(claims) {}
+    Reader(const ClaimsWanted& wanted, Claims& claims) : wanted_(wanted), claims_(claims) {}
 
     bool on_document_begin(Error&) { return true; }
     bool on_document_end(Error&) { return true; }
 
     bool on_object_begin(Error& error) {
-        if (depth_ > 0) end_value();
+        if (depth_ > 0) other();
         if (depth_ == objects_.size()) return fail(error);
         objects_[depth_++] = ++objects_made_;
         return true;
@@ -60,12 +60,19 @@ public:
     }
     bool on_array_begin(Error& error) {
         if (depth_ == 0 || depth_ == objects_.size()) return fail(error);  // not an object at all
-        end_value();
+        const bool is_audience_list = audience_depth_ == 1;
+        if (is_audience_list) {
+            end_value();
+            begin_audience(2);
+        } else {
+            other();
+        }
         objects_[depth_++] = 0;
         return true;
     }
     bool on_array_end(size_t, Error&) {
         --depth_;
+        if (depth_ < audience_depth_) audience_depth_ = 0;
         return true;
     }
 
@@ -82,6 +89,10 @@ public:
     bool on_string_part(json::string_view part, size_t, Error&) { return append_text(part); }
     bool on_string(json::string_view part, size_t, Error&) {
         append_text(part);
+        if (in_audience()) {
+            claims_.aud.has_wanted = claims_.aud.has_wanted || (!audience_differs_ && audience_left_.empty());
+            begin_audience(audience_depth_);
+        }
         if (depth_ == 1 && text_ != nullptr) {
             *text_is_string_ = true;
             *text_size_ = text_overlong_ ? 0 : text_used_;
@@ -117,14 +128,25 @@ private:
             expect(claims_.alg);
         } else if (name == "typ") {
             expect(claims_.typ);
+        } else if (name == "kid") {
+            expect(claims_.kid);
         } else if (name == "sub") {
             expect(claims_.sub);
+        } else if (name == "iss") {
+            expect(claims_.iss);
+        } else if (name == "aud") {
+            claims_.aud.present = true;
+            begin_audience(1);
         } else if (name == "crit") {
             claims_.has_crit = true;
         } else if (name == "exp") {
             expect(claims_.exp);
         } else if (name == "nbf") {
             expect(claims_.nbf);
+        } else if (name == "iat") {
+            expect(claims_.iat);
+        } else if (!wanted_.check_claim.empty() && name == wanted_.check_claim) {
+            expect(claims_.check);
         }
     }
 
@@ -141,7 +163,19 @@ private:
         number_ = &member;
     }
 
+    // `depth` is where its strings stand: beside the other members, or in a list below.
+    void begin_audience(size_t depth) {
+        audience_depth_ = depth;
+        audience_left_ = wanted_.audience;
+        audience_differs_ = false;
+    }
+    bool in_audience() const { return audience_depth_ != 0 && depth_ == audience_depth_; }
+
     bool append_text(json::string_view part) {
+        if (in_audience()) {
+            audience_differs_ = audience_differs_ || !audience_left_.starts_with(part);
+            if (!audience_differs_) audience_left_.remove_prefix(part.size());
+        }
         if (depth_ != 1 || text_ == nullptr) return true;
         text_overlong_ = text_overlong_ || part.size() > text_room_ - text_used_;
         if (text_overlong_) return true;
@@ -155,7 +189,9 @@ private:
         return other();
     }
 
+    // Anything but a string, a wanted number, or a list of audiences.
     bool other() {
+        if (in_audience()) claims_.aud.malformed = true;
         end_value();
         return true;
     }
@@ -166,8 +202,10 @@ private:
         text_used_ = 0;
         text_overlong_ = false;
         number_ = nullptr;
+        if (audience_depth_ == 1) audience_depth_ = 0;
     }
 
+    const ClaimsWanted& wanted_;
     Claims& claims_;
     Names names_;
 
@@ -186,14 +224,19 @@ private:
     size_t* text_size_ = nullptr;
     bool* text_is_string_ = nullptr;
     Claims::Number* number_ = nullptr;
+
+    // How much of the wanted audience is still to come in the string being read.
+    size_t audience_depth_ = 0;  // 0: not in an audience
+    std::string_view audience_left_;
+    bool audience_differs_ = false;
 };
 
 }  // namespace
 
-ClaimsFault read_claims(std::string_view text, Claims& claims) {
+ClaimsFault read_claims(std::string_view text, const ClaimsWanted& wanted, Claims& claims) {
     json::parse_options options;
     options.max_depth = claims_depth_max;
-    json::basic_parser<Reader> parser(options, claims);
+    json::basic_parser<Reader> parser(options, wanted, claims);
     json::error_code error;
     const size_t used = parser.write_some(false, text.data(), text.size(), error);
     if (error == json::error::too_deep) return ClaimsFault::too_deep;

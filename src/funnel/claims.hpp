@@ -11,6 +11,12 @@
 
 namespace doorbuster {
 
+// What a payload is read for; both may be empty.
+struct ClaimsWanted {
+    std::string_view audience{};     // looked for in `aud`
+    std::string_view check_claim{};  // the name of the claim that speaks about the human check
+};
+
 struct Claims {
     // A string member. Too long for its place: `present` with an empty value.
     template <size_t BytesMax>
@@ -26,10 +32,24 @@ struct Claims {
         std::optional<double> value;  // none: not a number
     };
 
+    // A string or a list of strings.
+    struct Audience {
+        bool present = false;
+        bool malformed = false;
+        bool has_wanted = false;  // says nothing if none is wanted
+    };
+
+    // Of a header.
     Text<16> alg, typ;
+    Text<128> kid;
     bool has_crit = false;
+
+    // Of a payload.
     Text<128> sub;
-    Number exp, nbf;
+    Text<256> iss;
+    Audience aud;
+    Number exp, nbf, iat;
+    Text<16> check;
 };
 
 enum class ClaimsFault : uint8_t { none, malformed, too_deep };
@@ -38,6 +58,6 @@ constexpr size_t claims_depth_max = 8;
 constexpr size_t claims_members_max = 64;
 
 // REQUIRES: `claims` is fresh.
-[[nodiscard]] ClaimsFault read_claims(std::string_view json, Claims& claims);
+[[nodiscard]] ClaimsFault read_claims(std::string_view json, const ClaimsWanted& wanted, Claims& claims);
 
 }  // namespace doorbuster

@@ -1,14 +1,10 @@
-// The plain SHA-256 calls are deprecated in favour of EVP, which allocates for every hash
-// and cannot go on from a state that holds the key: twice the time per token.
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "funnel/identity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <optional>
+#include <atomic>
 
 #include "base/check.hpp"
 #include "funnel/claims.hpp"
@@ -20,6 +16,29 @@ namespace {
 constexpr std::string_view usual_header =
     "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";  // {"alg":"HS256","typ":"JWT"}
 
+// Of every algorithm's signature, the longest.
+constexpr size_t signature_bytes_max = 64;
+
+uint64_t next_version() {
+    static std::atomic<uint64_t> last{0};
+    return ++last;
+}
+
+std::shared_ptr<const KeyRing> ring_of(std::string_view secret) {
+    auto key = Key::hs256("", secret);
+    CHECK(key.has_value());
+    auto ring = KeyRing::of({*std::move(key)});
+    CHECK(ring.has_value());
+    return std::make_shared<const KeyRing>(*std::move(ring));
+}
+
+const Key* signing_key_of(const KeyRing& ring) {
+    for (const Key& key : ring.keys()) {
+        if (key.algorithm() == KeyAlgorithm::hs256) return &key;
+    }
+    return nullptr;
+}
+
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
@@ -27,15 +46,6 @@ char lower(char c) {
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](char x, char y) { return lower(x) == lower(y); });
-}
-
-// Empty if the header holds no bearer token.
-std::string_view bearer_token(std::string_view authorization) {
-    constexpr std::string_view scheme = "Bearer ";
-    if (!equal_ignoring_case(authorization.substr(0, scheme.size()), scheme)) return {};
-    authorization.remove_prefix(scheme.size());
-    authorization.remove_prefix(std::min(authorization.find_first_not_of(' '), authorization.size()));
-    return authorization;
 }
 
 struct TokenParts {
@@ -55,11 +65,11 @@ std::optional<TokenParts> split(std::string_view token) {
                       .signed_part = token.substr(0, second)};
 }
 
-std::optional<IdentityFault> read_part(std::string_view part, Claims& claims) {
+std::optional<IdentityFault> read_part(std::string_view part, const ClaimsWanted& wanted, Claims& claims) {
     std::array<char, Identity::token_bytes_max> bytes;
     const auto json = base64url_decode(part, bytes);
     if (!json) return IdentityFault::malformed;
-    switch (read_claims(*json, claims)) {
+    switch (read_claims(*json, wanted, claims)) {
         case ClaimsFault::none:
             return std::nullopt;
         case ClaimsFault::malformed:
@@ -77,99 +87,124 @@ bool accepts_type(const Claims& header) {
     return equal_ignoring_case(type, "JWT") || equal_ignoring_case(type, "at+jwt");
 }
 
+// A time of a token, in seconds, may be any number: it is brought into the years that an
+// Instant can be reckoned with.
+Instant instant_of(double seconds) {
+    constexpr double year_9999 = 253'402'300'799;
+    return from_ms(static_cast<int64_t>(std::clamp(seconds, 0.0, year_9999) * 1000));
+}
+
+bool is_malformed(const Claims::Number& number) {
+    return number.present && !number.value;
+}
+
+std::optional<CheckClaim> check_of(const Claims& payload) {
+    if (!payload.check.present) return CheckClaim::none_said;
+    const std::string_view said = payload.check.view();
+    if (said == "none") return CheckClaim::waive;
+    if (said == "pow") return CheckClaim::pow;
+    if (said == "image") return CheckClaim::image;
+    return std::nullopt;
+}
+
+// Control characters stay as they are: no token for such a name is valid.
+std::string quoted(std::string_view text) {
+    std::string json = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') json += '\\';
+        json += c;
+    }
+    return json + '"';
+}
+
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
 }  // namespace
 
-// HMAC(key, m) = H(outer key | H(inner key | m)), RFC 2104.
-Identity::Identity(std::string secret) {
-    CHECK(secret.size() >= 32);
-    constexpr size_t block_bytes = SHA256_CBLOCK;
-    std::array<uint8_t, block_bytes> key{};
-    if (secret.size() <= block_bytes) {
-        std::memcpy(key.data(), secret.data(), secret.size());
-    } else {
-        const Digest digest = sha256(secret);
-        std::memcpy(key.data(), digest.data(), digest.size());
-    }
-    const auto begin = [&](SHA256_CTX& hash, uint8_t pad) {
-        std::array<uint8_t, block_bytes> padded;
-        for (size_t i = 0; i < block_bytes; ++i) padded[i] = key[i] ^ pad;
-        CHECK(SHA256_Init(&hash) == 1 && SHA256_Update(&hash, padded.data(), padded.size()) == 1);
-    };
-    begin(inner_, 0x36);
-    begin(outer_, 0x5c);
+Identity::Identity(IdentityRules rules, std::shared_ptr<const KeyRing> keys)
+    : rules_(std::move(rules)),
+      keys_(std::move(keys)),
+      signing_key_(signing_key_of(*keys_)),
+      version_(next_version()) {
+    CHECK(rules_.skew >= std::chrono::seconds(0) && rules_.skew <= IdentityRules::skew_max);
+    CHECK(rules_.issuer.size() <= IdentityRules::issuer_bytes_max);
 }
 
-Digest Identity::sign(std::string_view message) const {
-    Digest digest;
-    SHA256_CTX hash = inner_;
-    CHECK(SHA256_Update(&hash, message.data(), message.size()) == 1 &&
-          SHA256_Final(digest.data(), &hash) == 1);
-    hash = outer_;
-    CHECK(SHA256_Update(&hash, digest.data(), digest.size()) == 1 && SHA256_Final(digest.data(), &hash) == 1);
-    return digest;
-}
+Identity::Identity(const std::string& secret) : Identity(IdentityRules{}, ring_of(secret)) {}
 
-Result<BuyerId, IdentityFault> Identity::verify(std::string_view authorization, Instant now) const {
+Result<const Key*, IdentityFault> Identity::key_for(std::string_view header) const {
     using enum IdentityFault;
-    const std::string_view token = bearer_token(authorization);
+    KeyAlgorithm said = KeyAlgorithm::hs256;
+    std::optional<std::string_view> kid;
+    Claims claims;
+    if (header != usual_header) {
+        if (const auto fault = read_part(header, {}, claims)) return *fault;
+        if (claims.has_crit) return malformed;  // extensions that must be understood: none are
+        if (!claims.alg.is_string || !accepts_type(claims)) return malformed;
+        if (claims.kid.present && !claims.kid.is_string) return malformed;
+        const auto algorithm = key_algorithm_from(claims.alg.view());
+        if (!algorithm) return wrong_algorithm;
+        said = *algorithm;
+        if (claims.kid.present) kid = claims.kid.view();
+    }
+    const auto key = keys_->choose(said, kid);
+    if (key) return *key;
+    return key.error() == KeyRing::Miss::wrong_algorithm ? wrong_algorithm : bad_key;
+}
+
+Result<Who, IdentityFault> Identity::verify(std::string_view token, Instant now) const {
+    using enum IdentityFault;
     if (token.empty()) return missing;
     if (token.size() > token_bytes_max) return oversized;
     const auto parts = split(token);
     if (!parts) return malformed;
-
-    if (parts->header != usual_header) {
-        Claims header;
-        if (const auto fault = read_part(parts->header, header)) return *fault;
-        if (header.has_crit) return malformed;  // extensions that must be understood: none are
-        if (!header.alg.is_string) return malformed;
-        if (header.alg.view() != "HS256") return wrong_algorithm;
-        if (!accepts_type(header)) return malformed;
-    }
+    const auto key = key_for(parts->header);
+    if (!key) return key.error();
     Claims payload;
-    if (const auto fault = read_part(parts->payload, payload)) return *fault;
+    const ClaimsWanted wanted{.audience = rules_.audience, .check_claim = rules_.check_claim};
+    if (const auto fault = read_part(parts->payload, wanted, payload)) return *fault;
 
-    const Digest expected = sign(parts->signed_part);
-    std::array<char, expected.size()> given;
-    const auto signature = base64url_decode(parts->signature, given);
-    if (!signature) return parts->signature.size() > 43 ? bad_signature : malformed;
-    if (!equal_in_constant_time(*signature,
-                                {reinterpret_cast<const char*>(expected.data()), expected.size()})) {
-        return bad_signature;
-    }
+    std::array<char, signature_bytes_max> bytes;
+    const auto signature = base64url_decode(parts->signature, bytes);
+    if (!signature) return parts->signature.size() * 3 / 4 > bytes.size() ? bad_signature : malformed;
+    if (!(*key)->verifies(parts->signed_part, *signature)) return bad_signature;
 
     if (!payload.exp.value) return malformed;
-    if (payload.nbf.present && !payload.nbf.value) return malformed;
-    const double now_s = static_cast<double>(to_ms(now)) / 1000;
-    const double skew_s = static_cast<double>(skew_max.count());
-    if (now_s >= *payload.exp.value + skew_s) return expired;
-    if (payload.nbf.value && now_s < *payload.nbf.value - skew_s) return not_yet_valid;
+    if (is_malformed(payload.nbf) || is_malformed(payload.iat) || payload.aud.malformed) return malformed;
+    const auto check = check_of(payload);
+    if (!check) return malformed;
+    Who who{.buyer = {},
+            .expires_at = instant_of(*payload.exp.value),
+            .valid_from = instant_of(std::max(payload.nbf.value.value_or(0), payload.iat.value.value_or(0))),
+            .check = *check};
+    if (const auto fault = untimely(who, now)) return *fault;
+    if (!rules_.issuer.empty() && payload.iss.view() != rules_.issuer) return wrong_issuer;
+    if (!rules_.audience.empty() && !payload.aud.has_wanted) return wrong_audience;
 
     const std::string_view sub = payload.sub.view();
     if (std::any_of(sub.begin(), sub.end(), is_control)) return no_buyer;
     const auto buyer = BuyerId::from(sub);
     if (!buyer) return no_buyer;
-    return *buyer;
+    who.buyer = *buyer;
+    return who;
 }
 
 std::string Identity::mint(const BuyerId& buyer, Instant now, std::chrono::seconds lifetime) const {
-    std::string sub;
-    for (const char c : buyer.view()) {
-        if (c == '"' || c == '\\') sub += '\\';
-        sub += c;
+    CHECK(can_mint());
+    std::string token(usual_header);
+    if (!signing_key_->kid().empty()) {
+        token =
+            base64url(fmt::format(R"({{"alg":"HS256","typ":"JWT","kid":{}}})", quoted(signing_key_->kid())));
     }
     const int64_t issued_s = to_ms(now) / 1000;
-    std::string token(usual_header);
-    token += '.';
-    token += base64url(
-        fmt::format(R"({{"sub":"{}","iat":{},"exp":{}}})", sub, issued_s, issued_s + lifetime.count()));
-    const Digest signature = sign(token);
-    token += '.';
-    token += base64url({reinterpret_cast<const char*>(signature.data()), signature.size()});
-    return token;
+    std::string payload = fmt::format(R"({{"sub":{},"iat":{},"exp":{})", quoted(buyer.view()), issued_s,
+                                      issued_s + lifetime.count());
+    if (!rules_.issuer.empty()) payload += R"(,"iss":)" + quoted(rules_.issuer);
+    if (!rules_.audience.empty()) payload += R"(,"aud":)" + quoted(rules_.audience);
+    token += '.' + base64url(payload + "}");
+    return token + '.' + base64url(bytes_of(*signing_key_->sign(token)));
 }
 
 }  // namespace doorbuster

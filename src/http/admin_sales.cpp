@@ -7,7 +7,7 @@
 
 #include "base/rfc3339.hpp"
 #include "http/etag.hpp"
-#include "http/json.hpp"
+#include "http/json_body.hpp"
 #include "http/restock_body.hpp"
 #include "http/route.hpp"
 #include "http/sale_json.hpp"
@@ -40,21 +40,6 @@ Problem problem_of(const StoreError& error) {
 
 std::string headers_with(uint64_t version) {
     return fmt::format("{}ETag: {}\r\n", no_store, version_etag(version));
-}
-
-// Nothing and a refusal for a body that is no JSON.
-std::optional<json::value> read_body(Replies& replies, Exchange& exchange) {
-    if (!is_json_type(exchange.request().content_type)) {
-        replies.refuse(exchange, Code::unsupported_media);
-        return std::nullopt;
-    }
-    auto value = parse_json(exchange.request().body);
-    if (!value) {
-        replies.refuse(exchange,
-                       Problem{.code = Code::malformed,
-                               .detail = "the body must be JSON in which no object names a key twice"});
-    }
-    return value;
 }
 
 }  // namespace
@@ -136,7 +121,7 @@ void AdminSales::status(Exchange& exchange, std::string_view sale) {
 }
 
 void AdminSales::create(Exchange& exchange) {
-    const auto body = read_body(replies_, exchange);
+    const auto body = read_json_body(replies_, exchange);
     if (!body) return;
     const Instant now = services_.clock.now();
     SaleReading reading = read_sale(*body, now);
@@ -154,7 +139,7 @@ void AdminSales::change(Exchange& exchange, std::string_view sale) {
     if (listed == nullptr) return;
     std::optional<uint64_t> version;
     if (!read_version(exchange, *listed, true, version)) return;
-    auto body = read_body(replies_, exchange);
+    auto body = read_json_body(replies_, exchange);
     if (!body) return;
 
     const Instant now = services_.clock.now();
@@ -201,7 +186,7 @@ void AdminSales::restock(Exchange& exchange, std::string_view sale) {
     if (listed == nullptr) return;
     std::optional<uint64_t> version;
     if (!read_version(exchange, *listed, true, version)) return;
-    const auto body = read_body(replies_, exchange);
+    const auto body = read_json_body(replies_, exchange);
     if (!body) return;
     RestockReading reading = read_restock(*body, *listed);
     if (!reading.faults.empty()) {

@@ -32,10 +32,11 @@ bool is_admin(std::string_view authorization, std::string_view key) {
     return equal_in_constant_time(authorization.substr(scheme.size()), key);
 }
 
-AdminApi::AdminApi(Services& services, const OrderWorker& worker)
+AdminApi::AdminApi(Services& services, RiskServices& risk, const OrderWorker& worker)
     : services_(services),
       replies_(services, probe_),
       sales_(services, replies_, worker),
+      risk_(services, risk, replies_),
       probes_(services, replies_) {}
 
 void AdminApi::set_catalogue(std::shared_ptr<const Catalogue> catalogue) {
@@ -55,6 +56,7 @@ void AdminApi::handle(Exchange& exchange) {
         if (is_readyz) return probes_.readyz(exchange);
         return probes_.metrics(exchange);
     }
+    if (risk_.handle(exchange)) return;
     const PathParts path(request.path);
     if (path.size() >= 2 && path[0] == "v1") return handle_v1(exchange, path);
     replies_.refuse(exchange, Code::not_found);

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "http/admin_risk.hpp"
 #include "http/admin_sales.hpp"
 #include "http/gate.hpp"
 #include "http/probes.hpp"
@@ -18,7 +19,7 @@ namespace doorbuster {
 class AdminApi final : public Handler {
 public:
     // Until the first catalogue arrives every call about sales is `rebuilding`.
-    AdminApi(Services& services, const OrderWorker& worker);
+    AdminApi(Services& services, RiskServices& risk, const OrderWorker& worker);
 
     void set_catalogue(std::shared_ptr<const Catalogue>);
 
@@ -35,6 +36,7 @@ private:
     Probe probe_;
     Replies replies_;
     AdminSales sales_;
+    AdminRisk risk_;
     ProbeEndpoints probes_;
     bool has_catalogue_ = false;
 };

@@ -20,16 +20,42 @@ constexpr std::string_view front_page =
     R"(<h1>Doorbuster</h1><p>A flash-sale server. <a href="/v1/sales">Sales</a> · )"
     R"(<a href="/openapi.json">Interface</a></p></html>)";
 
+constexpr std::string_view page_when_closed =
+    R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Closed for the moment</title>)"
+    R"(<meta name="viewport" content="width=device-width, initial-scale=1">)"
+    R"(<h1>Closed for the moment</h1><p>Please come back later. What you have bought is yours.</p>)"
+    R"(<p lang="zh-Hans">暂时关闭，请稍后再来。您已购买的商品不受影响。</p>)"
+    R"(<p lang="zh-Hant">暫時關閉，請稍後再來。您已購買的商品不受影響。</p></html>)";
+
 constexpr std::chrono::hours demo_token_lifetime{12};
+
+// What the request is for, by which an overloaded server tells what it leaves out.
+RequestKind kind_of(Method method, const PathParts& path) {
+    if (path.size() < 2 || path[0] != "v1") return RequestKind::browse;
+    if (path[1] == "time") return RequestKind::time;
+    if (path[1] == "purchases") return RequestKind::own;
+    if (path[1] == "orders") {
+        if (path.size() == 2) return RequestKind::own_list;
+        return is_read(method) ? RequestKind::own : RequestKind::settle;
+    }
+    if (path[1] == "sales" && path.size() == 4) {
+        if (path[3] == "purchases") return RequestKind::purchase;
+        if (path[3] == "challenges" || path[3] == "tokens") return RequestKind::check;
+    }
+    return RequestKind::browse;
+}
 
 }  // namespace
 
 PublicApi::PublicApi(Services& services, Gate& gate)
     : services_(services),
       replies_(services, probe_),
-      sales_(replies_),
-      purchases_(services, gate, replies_, probe_, sales_),
-      orders_(services, replies_),
+      door_(services, replies_, probe_),
+      not_found_(services.funnel_state.arrivals),
+      sales_(replies_, door_),
+      purchases_(services, gate, replies_, probe_, door_, sales_, not_found_),
+      orders_(services, replies_, door_, not_found_),
+      checks_(services, replies_, door_, sales_),
       openapi_headers_(
           fmt::format("Cache-Control: public, max-age=60\r\nETag: {}\r\n", etag_of(openapi_document()))),
       openapi_etag_(etag_of(openapi_document())) {}
@@ -54,8 +80,11 @@ void PublicApi::reading(Exchange& exchange, Read read) {
 
 void PublicApi::handle(Exchange& exchange) {
     const Request& request = exchange.request();
-    if (request.path == "/") return reading(exchange, [&] { page(exchange); });
     const PathParts path(request.path);
+    if (request.path == "/" && door_.level() == Level::closed) return closed_page(exchange);
+    if (!door_.lets_in(exchange, kind_of(request.method, path))) return;
+
+    if (request.path == "/") return reading(exchange, [&] { page(exchange); });
     if (path.size() >= 2 && path[0] == "v1") return handle_v1(exchange, path);
     if (request.path == "/openapi.json") return reading(exchange, [&] { openapi(exchange); });
     if (request.path == "/dev/sign-in" && services_.demo_sign_in) {
@@ -96,16 +125,26 @@ void PublicApi::handle_sale(Exchange& exchange, const PathParts& path) {
     if (path.size() == 2 && method == Method::post) return replies_.refuse(exchange, Code::not_found);
     if (path.size() == 3 && method == Method::patch) return replies_.refuse(exchange, Code::not_found);
 
-    const bool buys = path.size() == 4 && path[3] == "purchases";
-    if (path.size() == 4 && !buys && path[3] != "stock") return replies_.refuse(exchange, Code::not_found);
-    if (buys && method != Method::post) return replies_.refuse_method(exchange, "POST");
-    if (!buys && !is_read(method)) return replies_.refuse_method(exchange, "GET, HEAD");
-    if (is_rebuilding()) {
-        if (buys) probe_.refused(Stage::rebuilding);
-        return replies_.refuse(exchange, Code::rebuilding);
+    const std::string_view call = path.size() == 4 ? path[3] : std::string_view{};
+    const bool asks_check = call == "challenges";
+    const bool answers_check = call == "tokens";
+    const bool buys = call == "purchases";
+    if (!call.empty() && !asks_check && !answers_check && !buys && call != "stock") {
+        return replies_.refuse(exchange, Code::not_found);
     }
+    const bool may_post = buys || answers_check || asks_check;
+    const bool may_read = !buys && !answers_check;
+    const bool is_allowed = (method == Method::post && may_post) || (is_read(method) && may_read);
+    if (!is_allowed) {
+        return replies_.refuse_method(exchange, !may_read   ? "POST"
+                                                : !may_post ? "GET, HEAD"
+                                                            : "GET, HEAD, POST");
+    }
+    if (is_rebuilding()) return door_.refuse(exchange, Stage::rebuilding, Code::rebuilding);
 
     if (buys) return purchases_.submit(exchange, path[2]);
+    if (asks_check) return checks_.challenge(exchange, path[2]);
+    if (answers_check) return checks_.token(exchange, path[2]);
     if (path.size() == 2) return sales_.list(exchange);
     if (path.size() == 3) return sales_.show(exchange, path[2]);
     sales_.stock(exchange, path[2]);
@@ -125,6 +164,14 @@ void PublicApi::page(Exchange& exchange) {
     replies_.send(exchange, Response{.content_type = "text/html; charset=utf-8",
                                      .headers = "Cache-Control: public, max-age=60\r\n",
                                      .body = front_page});
+}
+
+void PublicApi::closed_page(Exchange& exchange) {
+    probe_.refused(Stage::level);
+    replies_.send(exchange, Response{.status = 503,
+                                     .content_type = "text/html; charset=utf-8",
+                                     .headers = "Cache-Control: no-store\r\nRetry-After: 60\r\n",
+                                     .body = page_when_closed});
 }
 
 void PublicApi::openapi(Exchange& exchange) {
@@ -158,16 +205,28 @@ void PublicApi::sign_in(Exchange& exchange) {
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(faults)});
 
     const Instant now = services_.clock.now();
-    const std::string token = services_.identity.mint(*buyer, now, demo_token_lifetime);
+    const Identity& identity = *door_.rules().identity;
+    if (!identity.can_mint()) {
+        return replies_.refuse(exchange,
+                               {.code = Code::wrong_state,
+                                .detail = "this server has no key to sign with: set identity.hmac_secret"});
+    }
+    const std::string token = identity.mint(*buyer, now, demo_token_lifetime);
     // A name in which no token can be used must not look like a sign-in.
-    if (services_.identity.verify("Bearer " + token, now) != *buyer) {
+    const auto who = identity.verify(token, now);
+    if (!who || who->buyer != *buyer) {
         return replies_.refuse(
             exchange, {.code = Code::invalid, .faults = {{"/buyer", "must not contain control characters"}}});
     }
     const json::object answer{{"token", token},
                               {"buyer", buyer->view()},
                               {"expires_at", format_rfc3339(now + demo_token_lifetime)}};
-    replies_.send(exchange, Answer{.body = json::serialize(answer)});
+    Answer signed_in{.body = json::serialize(answer)};
+    if (const std::string& cookie = door_.rules().cookie; !cookie.empty()) {
+        signed_in.headers += fmt::format("Set-Cookie: {}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}\r\n",
+                                         cookie, token, std::chrono::seconds(demo_token_lifetime).count());
+    }
+    replies_.send(exchange, std::move(signed_in));
 }
 
 }  // namespace doorbuster

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "http/checks.hpp"
+#include "http/door.hpp"
 #include "http/gate.hpp"
 #include "http/orders.hpp"
 #include "http/purchases.hpp"
@@ -22,17 +24,20 @@ public:
     PublicApi(Services& services, Gate& gate);
 
     void set_catalogue(std::shared_ptr<const Catalogue>);
+    void set_rules(std::shared_ptr<const FunnelRules> rules) { door_.set_rules(std::move(rules)); }
 
     void handle(Exchange&) override;
     void purchase_decided(Exchange&, const PurchaseReply&) override;
 
     const Probe& probe() const { return probe_; }
+    const NegativeCache& not_found() const { return not_found_; }
 
 private:
     void handle_v1(Exchange&, const PathParts&);
     void handle_sale(Exchange&, const PathParts&);
     void time(Exchange&);
     void page(Exchange&);
+    void closed_page(Exchange&);
     void openapi(Exchange&);
     void sign_in(Exchange&);
 
@@ -44,9 +49,12 @@ private:
     Services& services_;
     Probe probe_;
     Replies replies_;
+    Door door_;
+    NegativeCache not_found_;
     SalesEndpoints sales_;
     PurchaseEndpoints purchases_;
     OrderEndpoints orders_;
+    CheckEndpoints checks_;
     const std::string openapi_headers_, openapi_etag_;
     bool has_catalogue_ = false;
     bool was_ready_ = false;  // stays so: the books do not go away again

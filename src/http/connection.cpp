@@ -19,6 +19,15 @@ namespace {
 // Beyond this the answers to pipelined requests leave before the next one is handled.
 constexpr size_t out_bytes_max = 64 * 1024;
 
+// A client that has gone already has no address; what it sent is not read either.
+Address peer_of(const boost::asio::ip::tcp::socket& socket) {
+    boost::system::error_code error;
+    const auto endpoint = socket.remote_endpoint(error);
+    if (error) return {};
+    if (endpoint.address().is_v4()) return Address::v4(endpoint.address().to_v4().to_bytes());
+    return Address::v6(endpoint.address().to_v6().to_bytes());
+}
+
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -26,6 +35,7 @@ constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 Connection::Connection(Connections& home, boost::asio::ip::tcp::socket socket)
     : home_(home),
       socket_(std::move(socket)),
+      peer_(peer_of(socket_)),
       // The scan may find a head too large only after a byte too many; one page of room is ample.
       capacity_(home.options().header_bytes_max + home.options().body_bytes_max + 4096),
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {}
@@ -90,6 +100,13 @@ void Connection::refuse(Code code) {
     CHECK(in_hand_);
     closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
     append_refusal(out_, code, framing(), home_.date());
+    answered();
+}
+
+void Connection::refuse(Code code, std::string_view headers) {
+    CHECK(in_hand_);
+    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    append_refusal(out_, code, headers, framing(), home_.date());
     answered();
 }
 

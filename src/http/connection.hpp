@@ -46,7 +46,9 @@ public:
     Language language() const override;
     Gate& gate() override;
     void answer(const Response&) override;
+    const Address& peer() const override { return peer_; }
     void refuse(Code) override;
+    void refuse(Code, std::string_view headers) override;
     void refuse(const Problem&) override;
 
     size_t index = 0;  // its place among its gate's connections; theirs to set
@@ -80,6 +82,7 @@ private:
 
     Connections& home_;
     boost::asio::ip::tcp::socket socket_;
+    const Address peer_;
 
     // Input: [begin_, end_) holds what no answer has used up yet.
     const size_t capacity_;

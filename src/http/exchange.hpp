@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/address.hpp"
 #include "http/problem.hpp"
 #include "http/request.hpp"
 
@@ -29,9 +30,12 @@ public:
     virtual const Request& request() const = 0;
     virtual Language language() const = 0;  // chosen from Accept-Language
     virtual Gate& gate() = 0;
+    virtual const Address& peer() const = 0;  // the other end of the connection: perhaps a proxy
 
     virtual void answer(const Response&) = 0;
-    virtual void refuse(Code) = 0;            // the preformatted bytes, for this exchange's language
+    virtual void refuse(Code) = 0;  // the preformatted bytes, for this exchange's language
+    // With further header lines, a Retry-After of their own among them.
+    virtual void refuse(Code, std::string_view headers) = 0;
     virtual void refuse(const Problem&) = 0;  // with details
 
 protected:

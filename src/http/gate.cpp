@@ -20,16 +20,26 @@ namespace doorbuster {
 
 namespace asio = boost::asio;
 
+namespace {
+
+Uptime uptime() {
+    return std::chrono::duration_cast<Uptime>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
 struct Gate::State {
     State(Gate& gate, uint16_t own_index, const GateOptions& own_options)
         : index(own_index),
           cpu(own_options.cpu),
           listener(context, own_options.listen),
           connections(gate, context, own_options, [this] { listener.room_again(); }),
-          ticker(context) {}
+          ticker(context),
+          sense_timer(context) {}
 
     void run();
     void tick();
+    void sense(Uptime due);
     void take_replies();
 
     const uint16_t index;
@@ -40,7 +50,8 @@ struct Gate::State {
     const asio::executor_work_guard<asio::io_context::executor_type> stays_up{context.get_executor()};
     Listener listener;
     Connections connections;
-    asio::steady_timer ticker;
+    asio::steady_timer ticker, sense_timer;
+    DelaySensor sensor;
     Handler* handler = nullptr;
     std::vector<PurchaseReply> taken;  // kept for its memory
 
@@ -76,6 +87,9 @@ uint16_t Gate::index() const {
 uint16_t Gate::port() const {
     return state_->listener.port();
 }
+DelaySensor& Gate::delay_sensor() {
+    return state_->sensor;
+}
 GateFigures Gate::figures() const {
     return state_->connections.figures();
 }
@@ -84,6 +98,7 @@ void Gate::State::run() {
     set_thread_up("gate-" + std::to_string(index), cpu);
     listener.start(connections);
     tick();
+    sense(uptime());
     context.run();
 }
 
@@ -92,6 +107,17 @@ void Gate::State::tick() {
     ticker.expires_after(Connections::tick_every);
     ticker.async_wait([this](const boost::system::error_code& error) {
         if (!error) tick();
+    });
+}
+
+// A timer that runs late tells how long everything else that is due here waits.
+void Gate::State::sense(Uptime due) {
+    const Uptime now = uptime();
+    sensor.ticked(due, now);
+    const Uptime next = now + DelaySensor::period;
+    sense_timer.expires_at(std::chrono::steady_clock::time_point(next));
+    sense_timer.async_wait([this, next](const boost::system::error_code& error) {
+        if (!error) sense(next);
     });
 }
 

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "funnel/overload.hpp"
 #include "http/exchange.hpp"
 #include "shard/command.hpp"
 
@@ -73,6 +74,9 @@ public:
     void stop();
 
     GateFigures figures() const;
+
+    // How long work waits for this gate's thread.
+    DelaySensor& delay_sensor();
 
 private:
     struct State;

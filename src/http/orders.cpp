@@ -44,8 +44,8 @@ Reply page_of(std::vector<OrderRecord> orders, size_t limit) {
 }  // namespace
 
 void OrderEndpoints::list(Exchange& exchange) {
-    const auto buyer = buyer_of(replies_, exchange, services_, services_.clock.now());
-    if (!buyer) return;
+    const auto who = door_.who(exchange, services_.clock.now());
+    if (!who) return;
 
     size_t limit = orders_per_page;
     std::optional<OrderId> before;
@@ -65,7 +65,7 @@ void OrderEndpoints::list(Exchange& exchange) {
     if (!faults.empty())
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(faults)});
 
-    replies_.look_up(exchange, [buyer = *buyer, before, limit](Lookups::Readers& readers) -> Reply {
+    replies_.look_up(exchange, [buyer = who->buyer, before, limit](Lookups::Readers& readers) -> Reply {
         auto orders = readers.orders->orders_of(buyer, before, limit + 1);
         if (!orders) return failed_store(orders.error());
         return page_of(std::move(*orders), limit);
@@ -73,27 +73,28 @@ void OrderEndpoints::list(Exchange& exchange) {
 }
 
 void OrderEndpoints::show(Exchange& exchange, std::string_view order) {
-    const auto buyer = buyer_of(replies_, exchange, services_, services_.clock.now());
-    if (!buyer) return;
+    const auto who = door_.who(exchange, services_.clock.now());
+    if (!who) return;
     const auto id = order_id_of(order);
     if (!id) return replies_.refuse(exchange, Code::not_found);
 
-    replies_.look_up(exchange, [id = *id, buyer = *buyer](Lookups::Readers& readers) -> Reply {
-        const auto found = readers.orders->find_order(id);
-        if (!found) return failed_store(found.error());
-        if (!*found || (*found)->buyer != buyer) return Problem{Code::not_found};
-        return answer_with(**found);
-    });
+    replies_.look_up(exchange, not_found_, not_found_.question(*id, who->buyer),
+                     [id = *id, buyer = who->buyer](Lookups::Readers& readers) -> Reply {
+                         const auto found = readers.orders->find_order(id);
+                         if (!found) return failed_store(found.error());
+                         if (!*found || (*found)->buyer != buyer) return Problem{Code::not_found};
+                         return answer_with(**found);
+                     });
 }
 
 void OrderEndpoints::cancel(Exchange& exchange, std::string_view order) {
     const Instant now = services_.clock.now();
-    const auto buyer = buyer_of(replies_, exchange, services_, now);
-    if (!buyer) return;
+    const auto who = door_.who(exchange, now);
+    if (!who) return;
     const auto id = order_id_of(order);
     if (!id) return replies_.refuse(exchange, Code::not_found);
 
-    replies_.on_orders_thread(exchange, [this, &exchange, id = *id, buyer = *buyer, now] {
+    replies_.on_orders_thread(exchange, [this, &exchange, id = *id, buyer = who->buyer, now] {
         cancel_on_orders_thread(exchange, id, buyer, now);
     });
 }
@@ -102,6 +103,8 @@ void OrderEndpoints::cancel_on_orders_thread(Exchange& exchange, OrderId id, con
                                              Instant now) {
     const auto cancelled = services_.orders.cancel(id, buyer, now);
     if (!cancelled) return replies_.later(exchange, problem_of(cancelled.error()));
+    // A cancel that was repeated changed nothing and is no second strike.
+    if (cancelled->updated_at == now) door_.strike(buyer, Strike::abandoned_hold);
     // Repeating the release is safe: the book gives nothing back twice.
     services_.books.control(
         ReleasePurchase{cancelled->sale, cancelled->item, cancelled->purchase},

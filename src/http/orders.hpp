@@ -5,13 +5,15 @@
 
 #include <string_view>
 
+#include "http/door.hpp"
 #include "http/replies.hpp"
 
 namespace doorbuster {
 
 class OrderEndpoints {
 public:
-    OrderEndpoints(Services& services, Replies& replies) : services_(services), replies_(replies) {}
+    OrderEndpoints(Services& services, Replies& replies, Door& door, NegativeCache& not_found)
+        : services_(services), replies_(replies), door_(door), not_found_(not_found) {}
 
     void list(Exchange&);
     void show(Exchange&, std::string_view order);
@@ -24,6 +26,8 @@ private:
 
     Services& services_;
     Replies& replies_;
+    Door& door_;
+    NegativeCache& not_found_;
 };
 
 }  // namespace doorbuster

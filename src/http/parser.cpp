@@ -2,6 +2,7 @@
 
 #include <boost/beast/http/basic_parser.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 #include "http/words.hpp"
@@ -36,6 +37,12 @@ private:
             case http::verb::post:
                 head_.request.method = Method::post;
                 break;
+            case http::verb::put:
+                head_.request.method = Method::put;
+                break;
+            case http::verb::delete_:
+                head_.request.method = Method::del;
+                break;
             case http::verb::patch:
                 head_.request.method = Method::patch;
                 break;
@@ -57,6 +64,7 @@ private:
         switch (field) {
             case http::field::host:
                 good = ++hosts_ == 1;
+                request.host = value;
                 break;
             case http::field::content_length:
                 good = ++content_lengths_ == 1 &&
@@ -85,9 +93,16 @@ private:
             case http::field::accept_language:
                 set_once(request.accept_language, value);
                 break;
+            case http::field::origin:
+                good = set_once(request.origin, value);
+                break;
+            case http::field::cookie:
+                good = set_once(request.cookie, value);
+                break;
             case http::field::unknown:
                 if (equal_words(plain(name), "Idempotency-Key"))
                     good = set_once(request.idempotency_key, value);
+                if (equal_words(plain(name), "X-Forwarded-For")) add_forwarded(request, value);
                 break;
             default:
                 break;
@@ -106,6 +121,15 @@ private:
         if (into.data() != nullptr) return false;
         into = value;
         return true;
+    }
+
+    // Beyond the bound the earliest go: the nearest proxies have spoken last.
+    static void add_forwarded(Request& request, std::string_view value) {
+        if (request.forwarded_lines == request.forwarded_for.size()) {
+            std::shift_left(request.forwarded_for.begin(), request.forwarded_for.end(), 1);
+            --request.forwarded_lines;
+        }
+        request.forwarded_for[request.forwarded_lines++] = value;
     }
 
     // Never called: the connection reads the body itself.

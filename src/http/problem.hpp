@@ -20,6 +20,9 @@ enum class Code : uint8_t {
     unauthenticated,     // 401
     token_required,      // 403
     token_invalid,       // 403
+    check_failed,        // 403
+    blocked,             // 403
+    cross_site,          // 403
     not_found,           // 404
     method_not_allowed,  // 405
     timeout,             // 408
@@ -43,8 +46,9 @@ enum class Code : uint8_t {
     crowded,             // 503
     rebuilding,          // 503
     unknown,             // 503
+    unavailable,         // 503
 };
-constexpr size_t codes = 27;
+constexpr size_t codes = 31;
 
 int status_of(Code);
 std::string_view name_of(Code);

@@ -13,30 +13,6 @@ namespace json = boost::json;
 
 namespace {
 
-// Text that the parser hands over in parts, kept up to a bound.
-template <size_t BytesMax>
-class Collected {
-public:
-    void add(json::string_view part) {
-        const size_t room = BytesMax - used_;
-        const size_t taken = part.size() < room ? part.size() : room;
-        std::copy_n(part.data(), taken, bytes_.data() + used_);
-        used_ += taken;
-        overlong_ = overlong_ || taken < part.size();
-    }
-    void clear() {
-        used_ = 0;
-        overlong_ = false;
-    }
-    std::string_view view() const { return {bytes_.data(), used_}; }
-    bool overlong() const { return overlong_; }
-
-private:
-    std::array<char, BytesMax> bytes_;
-    size_t used_ = 0;
-    bool overlong_ = false;
-};
-
 enum class Field : uint8_t { item, quantity, token, other };
 constexpr std::array<std::string_view, 3> field_names = {"item", "quantity", "token"};
 
@@ -52,8 +28,8 @@ struct Reader {
     Field field = Field::other;
     std::array<bool, field_names.size()> seen{};
     bool is_object = false;
-    Collected<64> key;  // a longer one is unknown anyway
-    Collected<ItemId::bytes_max> text;
+    BoundedText<64> key;  // a longer one is unknown anyway
+    BoundedText<ItemId::bytes_max> text;
 
     void fault(std::string pointer, std::string detail) {
         body.faults.push_back({std::move(pointer), std::move(detail)});
@@ -69,8 +45,7 @@ struct Reader {
             case Field::quantity:
                 return wrong_quantity();
             case Field::token:
-                body.has_token = true;
-                return;
+                return fault("/token", "must be a purchase token, as text");
             case Field::other:
                 return;
         }
@@ -102,12 +77,12 @@ struct Reader {
     }
 
     bool on_key_part(json::string_view part, size_t, Error&) {
-        if (is_field()) key.add(part);
+        if (is_field()) key.add({part.data(), part.size()});
         return true;
     }
     bool on_key(json::string_view part, size_t, Error& error) {
         if (!is_field()) return true;
-        key.add(part);
+        key.add({part.data(), part.size()});
         field = Field::other;
         for (size_t i = 0; i < field_names.size(); ++i) {
             if (key.view() == field_names[i] && !key.overlong()) field = static_cast<Field>(i);
@@ -125,14 +100,21 @@ struct Reader {
     }
 
     bool on_string_part(json::string_view part, size_t, Error&) {
-        text.add(part);
+        add_text({part.data(), part.size()});
         return true;
     }
-    bool on_string(json::string_view part, size_t, Error&) {
+    void add_text(std::string_view part) {
+        if (is_field() && field == Field::token) return body.token.add(part);
         text.add(part);
+    }
+    bool on_string(json::string_view part, size_t, Error&) {
+        add_text({part.data(), part.size()});
         if (is_field() && field == Field::item) {
             // Longer than an id can be: no item has it.
             if (!text.overlong() && !text.view().empty()) body.item = ItemId(text.view());
+        } else if (is_field() && field == Field::token) {
+            body.has_token = true;
+            if (body.token.overlong()) body.token.clear();
         } else {
             wrong_type();
         }
@@ -189,6 +171,7 @@ std::optional<PurchaseBody> read_purchase_body(std::string_view text) {
         // The parser stops at the letter, behind the sign if there is one.
         if (!reader.is_field() || !begins_with_no_number(text.substr(used))) return std::nullopt;
         reader.wrong_type();
+        if (reader.body.faults.empty()) return std::nullopt;  // "{NaN": no field has begun
         return std::move(reader.body);
     }
     if (used != text.size()) return std::nullopt;

@@ -1,11 +1,13 @@
 // PurchaseBody: what a buyer asks for, read from the request without allocating.
 //
-//   {"item":"phone","quantity":1}
+//   {"item":"phone","quantity":1,"token":"AQAB…"}
 //
 // Closed: a field that is not known is a fault, so that nobody believes that a price
 // or a status in the body counts.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,10 +18,36 @@
 
 namespace doorbuster {
 
+// Text of at most so many bytes, kept in place.
+template <size_t BytesMax>
+class BoundedText {
+public:
+    // Cut at the bound.
+    void add(std::string_view part) {
+        const size_t taken = std::min(part.size(), BytesMax - size_);
+        std::copy_n(part.data(), taken, bytes_.data() + size_);
+        size_ += taken;
+        overlong_ = overlong_ || taken < part.size();
+    }
+    void clear() {
+        size_ = 0;
+        overlong_ = false;
+    }
+    std::string_view view() const { return {bytes_.data(), size_}; }
+    bool overlong() const { return overlong_; }
+
+private:
+    std::array<char, BytesMax> bytes_;
+    size_t size_ = 0;
+    bool overlong_ = false;
+};
+
 struct PurchaseBody {
     ItemId item;  // empty where there is none, or one that no item can have
     uint32_t quantity = 1;
     bool has_token = false;
+    // Longer than a token can be: empty, and so no token of ours.
+    BoundedText<256> token;
     std::vector<Fault> faults;  // what makes it 422; empty if it can be asked for
 };
 

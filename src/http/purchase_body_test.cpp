@@ -33,10 +33,19 @@ TEST(PurchaseBody, ReadsEscapesAndSpaces) {
     EXPECT_EQ(body->quantity, 1000u);
 }
 
-TEST(PurchaseBody, NoticesATokenOfAnyType) {
+TEST(PurchaseBody, ReadsATokenAndRefusesWhatIsNone) {
     EXPECT_TRUE(read_purchase_body(R"({"item":"phone","token":"x"})")->has_token);
-    EXPECT_TRUE(read_purchase_body(R"({"item":"phone","token":null})")->has_token);
-    EXPECT_TRUE(read_purchase_body(R"({"item":"phone","token":{}})")->has_token);
+    EXPECT_EQ(read_purchase_body(R"({"item":"phone","token":"x"})")->token.view(), "x");
+    EXPECT_EQ(read_purchase_body(R"({"token":"\u0061b","item":"phone"})")->token.view(), "ab");
+    const auto overlong =
+        read_purchase_body(R"({"item":"phone","token":")" + std::string(300, 'x') + R"("})");
+    EXPECT_TRUE(overlong->has_token);
+    EXPECT_EQ(overlong->token.view(), "");
+    for (const char* wrong : {"null", "{}", "7", "true", "[\"x\"]"}) {
+        const auto body = read_purchase_body(R"({"item":"phone","token":)" + std::string(wrong) + "}");
+        ASSERT_EQ(body->faults.size(), 1u) << wrong;
+        EXPECT_EQ(body->faults.front().pointer, "/token");
+    }
 }
 
 TEST(PurchaseBody, AnItemThatNoSaleCanHaveIsNotCutToOneThatItHas) {
@@ -63,9 +72,10 @@ TEST_P(Malformed, IsNoPurchaseAtAll) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Malformed,
                          testing::Values("", " ", "{", "x", "{\"item\":}", "{\"item\":\"phone\",}", "{} {}",
-                                         "{item:\"phone\"}", "{\"item\":'phone'}", "NaN",
-                                         "{\"item\":\"\xff\"}", "{\"item\":\"phone\",\"quantity\":01}",
-                                         "// x\n{}", "{\"item\":\"a\",\"item\":\"a\"}",
+                                         "{item:\"phone\"}", "{\"item\":'phone'}", "NaN", "{NaN",
+                                         "{-Infinity", "{\"item\":\"\xff\"}",
+                                         "{\"item\":\"phone\",\"quantity\":01}", "// x\n{}",
+                                         "{\"item\":\"a\",\"item\":\"a\"}",
                                          "{\"quantity\":1,\"item\":\"a\",\"quantity\":2}"));
 
 TEST(PurchaseBody, DepthIsBounded) {

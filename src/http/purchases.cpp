@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <boost/json/serialize.hpp>
-#include <cstring>
 
-#include "base/crypto.hpp"
 #include "base/rfc3339.hpp"
-#include "funnel/admission.hpp"
 #include "http/json.hpp"
 #include "http/order_json.hpp"
 #include "http/purchase_body.hpp"
@@ -59,91 +56,65 @@ bool is_idempotency_key(std::string_view key) {
     return true;
 }
 
-PurchaseId PurchaseEndpoints::FreshIds::next() {
-    PurchaseId id;
-    if (used_ == bytes_.size()) {
-        fill_random(bytes_);
-        used_ = 0;
-    }
-    std::memcpy(id.bytes.data(), bytes_.data() + used_, id.bytes.size());
-    used_ += id.bytes.size();
-    return id;
-}
-
-void PurchaseEndpoints::refuse(Exchange& exchange, Stage stage, Code code) {
-    probe_.refused(stage);
-    replies_.refuse(exchange, code);
-}
-
-void PurchaseEndpoints::refuse(Exchange& exchange, Stage stage, const Problem& problem) {
-    probe_.refused(stage);
-    replies_.refuse(exchange, problem);
-}
-
 void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
     const Request& request = exchange.request();
     const Instant now = services_.clock.now();
 
-    const auto buyer = buyer_of(replies_, exchange, services_, now);
-    if (!buyer) return probe_.refused(Stage::identity);
+    const auto who = door_.who(exchange, now);
+    if (!who) return;
 
     const ListedSale* listed = sales_.find(sale);
-    if (listed == nullptr) return refuse(exchange, Stage::sale, Code::not_found);
+    if (listed == nullptr) return door_.refuse(exchange, Stage::sale, Code::not_found);
 
-    if (!is_json_type(request.content_type)) return refuse(exchange, Stage::body, Code::unsupported_media);
+    if (!is_json_type(request.content_type))
+        return door_.refuse(exchange, Stage::body, Code::unsupported_media);
     auto body = read_purchase_body(request.body);
-    if (!body) return refuse(exchange, Stage::body, Code::malformed);
-    if (body->has_token) body->faults.push_back({"/token", "this sale asks for no token"});
+    if (!body) return door_.refuse(exchange, Stage::body, Code::malformed);
     if (!body->faults.empty()) {
-        return refuse(exchange, Stage::body,
-                      Problem{.code = Code::invalid, .faults = std::move(body->faults)});
+        return door_.refuse(exchange, Stage::body,
+                            Problem{.code = Code::invalid, .faults = std::move(body->faults)});
     }
     if (body->item.empty()) {
-        return refuse(exchange, Stage::body, invalid("/item", "is not an id that an item can have"));
+        return door_.refuse(exchange, Stage::body, invalid("/item", "is not an id that an item can have"));
     }
     const ListedItem* item = listed->find(body->item.view());
     if (item == nullptr)
-        return refuse(exchange, Stage::sale,
-                      Problem{.code = Code::not_found, .detail = "/item is not an item of this sale"});
+        return door_.refuse(exchange, Stage::sale,
+                            Problem{.code = Code::not_found, .detail = "/item is not an item of this sale"});
     if (body->quantity > item->item.units_per_buyer_max) {
-        return refuse(exchange, Stage::body,
-                      invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
-                                                       item->item.units_per_buyer_max)));
+        return door_.refuse(exchange, Stage::body,
+                            invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
+                                                             item->item.units_per_buyer_max)));
     }
     const bool has_key = request.idempotency_key.data() != nullptr;
     if (has_key && !is_idempotency_key(request.idempotency_key)) {
-        return refuse(exchange, Stage::body,
-                      invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters"));
+        return door_.refuse(
+            exchange, Stage::body,
+            invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters"));
     }
 
-    const PurchaseId id =
-        has_key ? purchase_id_of(listed->sale.id, item->item.id, *buyer, request.idempotency_key)
-                : fresh_ids_.next();
-    switch (admit(*listed, *item, id, *buyer, now)) {
-        case Admission::pass:
-            break;
-        case Admission::not_open:
-            return refuse(exchange, Stage::window, Code::not_open);
-        case Admission::ended:
-            return refuse(exchange, Stage::window, Code::ended);
-        case Admission::paused:
-            return refuse(exchange, Stage::window, Code::paused);
-        case Admission::sold_out:
-            return refuse(exchange, Stage::sold_out, Code::sold_out);
-    }
+    const auto id = door_.lets_ask(exchange,
+                                   {.sale = *listed,
+                                    .item = *item,
+                                    .who = *who,
+                                    .token = body->has_token ? body->token.view() : std::string_view{},
+                                    .key = request.idempotency_key,
+                                    .units_waited_for = services_.owner.units_waited_for(item->slot)},
+                                   now);
+    if (!id) return;
 
     switch (services_.owner.submit({.slot = item->slot,
-                                    .purchase = id,
-                                    .buyer = *buyer,
+                                    .purchase = *id,
+                                    .buyer = who->buyer,
                                     .units = body->quantity,
                                     .sink = gate_.index(),
                                     .reply_to = &exchange})) {
         case Submitted::queued:
             return;
         case Submitted::overloaded:
-            return refuse(exchange, Stage::queue, Code::overloaded);
+            return door_.refuse(exchange, Stage::queue, Code::overloaded);
         case Submitted::rebuilding:
-            return refuse(exchange, Stage::rebuilding, Code::rebuilding);
+            return door_.refuse(exchange, Stage::rebuilding, Code::rebuilding);
     }
 }
 
@@ -151,27 +122,30 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
     const Book::ReserveAnswer& answer = reply.answer;
     const PurchaseOutcome outcome = outcome_of(reply);
     probe_.decided(outcome);
+    if (outcome == PurchaseOutcome::accepted || outcome == PurchaseOutcome::unknown) {
+        services_.funnel_state.arrivals.arrived(reply.purchase);
+    }
 
     switch (outcome) {
         case PurchaseOutcome::accepted:
         case PurchaseOutcome::repeated:
             return answer_accepted(exchange, answer);
         case PurchaseOutcome::sold_out:
-            return refuse(exchange, Stage::book, Code::sold_out);
+            return door_.refuse(exchange, Stage::book, Code::sold_out);
         case PurchaseOutcome::not_open:
-            return refuse(exchange, Stage::book, Code::not_open);
+            return door_.refuse(exchange, Stage::book, Code::not_open);
         case PurchaseOutcome::ended:
-            return refuse(exchange, Stage::book, Code::ended);
+            return door_.refuse(exchange, Stage::book, Code::ended);
         case PurchaseOutcome::paused:
-            return refuse(exchange, Stage::book, Code::paused);
+            return door_.refuse(exchange, Stage::book, Code::paused);
         case PurchaseOutcome::limit_reached:
-            return refuse(exchange, Stage::book,
-                          Problem{.code = Code::limit_reached, .purchase = name_of(answer.purchase)});
+            return door_.refuse(exchange, Stage::book,
+                                Problem{.code = Code::limit_reached, .purchase = name_of(answer.purchase)});
         case PurchaseOutcome::key_mismatch:
-            return refuse(exchange, Stage::book,
-                          invalid("/quantity", "this Idempotency-Key was used with another quantity"));
+            return door_.refuse(exchange, Stage::book,
+                                invalid("/quantity", "this Idempotency-Key was used with another quantity"));
         case PurchaseOutcome::unknown:
-            return refuse(
+            return door_.refuse(
                 exchange, Stage::book,
                 Problem{.code = Code::unknown,
                         .detail = "it may have been accepted: ask again with the same Idempotency-Key, "
@@ -209,17 +183,18 @@ void PurchaseEndpoints::answer_accepted(Exchange& exchange, const Book::ReserveA
 }
 
 void PurchaseEndpoints::show(Exchange& exchange, std::string_view purchase) {
-    const auto buyer = buyer_of(replies_, exchange, services_, services_.clock.now());
-    if (!buyer) return;
+    const auto who = door_.who(exchange, services_.clock.now());
+    if (!who) return;
     const auto id = PurchaseId::from_hex(purchase);
     if (!id) return replies_.refuse(exchange, Code::not_found);
 
-    replies_.look_up(exchange, [id = *id, buyer = *buyer](Lookups::Readers& readers) -> Reply {
-        const auto found = find_purchase(readers, id, buyer);
-        if (!found) return failed_store(found.error());
-        if (!*found) return Problem{Code::not_found};
-        return Answer{.body = boost::json::serialize(purchase_json(**found))};
-    });
+    replies_.look_up(exchange, not_found_, not_found_.question(*id, who->buyer),
+                     [id = *id, buyer = who->buyer](Lookups::Readers& readers) -> Reply {
+                         const auto found = find_purchase(readers, id, buyer);
+                         if (!found) return failed_store(found.error());
+                         if (!*found) return Problem{Code::not_found};
+                         return Answer{.body = boost::json::serialize(purchase_json(**found))};
+                     });
 }
 
 }  // namespace doorbuster

@@ -1,8 +1,7 @@
 // PurchaseEndpoints: the button.
 //
-// Stages in the order of their cost; a refusal is a copy of bytes and allocates
-// nothing. Window and sold-out flag let ids through that were perhaps accepted: a
-// winner who repeats must never hear `ended` or `sold_out`. The book decides finally.
+// The funnel asks first, then the book decides. A refusal is a copy of bytes and allocates
+// nothing.
 //
 // Thread safety: its gate's thread.
 #pragma once
@@ -11,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "http/door.hpp"
 #include "http/gate.hpp"
 #include "http/replies.hpp"
 #include "http/sales.hpp"
@@ -19,34 +19,30 @@ namespace doorbuster {
 
 class PurchaseEndpoints {
 public:
-    PurchaseEndpoints(Services& services, Gate& gate, Replies& replies, Probe& probe, SalesEndpoints& sales)
-        : services_(services), gate_(gate), replies_(replies), probe_(probe), sales_(sales) {}
+    PurchaseEndpoints(Services& services, Gate& gate, Replies& replies, Probe& probe, Door& door,
+                      SalesEndpoints& sales, NegativeCache& not_found)
+        : services_(services),
+          gate_(gate),
+          replies_(replies),
+          probe_(probe),
+          door_(door),
+          sales_(sales),
+          not_found_(not_found) {}
 
     void submit(Exchange&, std::string_view sale);
     void decided(Exchange&, const PurchaseReply&);
     void show(Exchange&, std::string_view purchase);
 
 private:
-    // Random bytes, fetched for many ids at a time.
-    class FreshIds {
-    public:
-        PurchaseId next();
-
-    private:
-        std::array<uint8_t, 16 * 256> bytes_;
-        size_t used_ = 16 * 256;
-    };
-
-    void refuse(Exchange&, Stage, Code);
-    void refuse(Exchange&, Stage, const Problem&);
     void answer_accepted(Exchange&, const Book::ReserveAnswer&);
 
     Services& services_;
     Gate& gate_;
     Replies& replies_;
     Probe& probe_;
+    Door& door_;
     SalesEndpoints& sales_;
-    FreshIds fresh_ids_;
+    NegativeCache& not_found_;
 };
 
 // 1 to 255 visible ASCII characters.

@@ -24,6 +24,11 @@ void Replies::refuse(Exchange& exchange, Code code) {
     exchange.refuse(code);
 }
 
+void Replies::refuse(Exchange& exchange, Code code, std::string_view headers) {
+    probe_.answered(status_of(code));
+    exchange.refuse(code, headers);
+}
+
 void Replies::refuse(Exchange& exchange, const Problem& problem) {
     probe_.answered(status_of(problem.code));
     exchange.refuse(problem);
@@ -51,17 +56,24 @@ void Replies::look_up(Exchange& exchange, std::function<Reply(Lookups::Readers&)
     if (!taken) refuse(exchange, Code::overloaded);
 }
 
-void Replies::on_orders_thread(Exchange& exchange, std::function<void()> task) {
-    if (!services_.orders_thread.post(std::move(task))) refuse(exchange, Code::overloaded);
+void Replies::look_up(Exchange& exchange, NegativeCache& not_found, const NegativeCache::Question& question,
+                      std::function<Reply(Lookups::Readers&)> read) {
+    if (not_found.is_missing(question, services_.clock.uptime())) return refuse(exchange, Code::not_found);
+    const bool taken = services_.lookups.run(
+        [this, &exchange, &not_found, question, read = std::move(read)](Lookups::Readers& readers) {
+            exchange.gate().post([this, &exchange, &not_found, question, reply = read(readers)] {
+                const auto* problem = std::get_if<Problem>(&reply);
+                if (problem != nullptr && problem->code == Code::not_found) {
+                    not_found.remember(question, services_.clock.uptime());
+                }
+                send(exchange, reply);
+            });
+        });
+    if (!taken) refuse(exchange, Code::overloaded);
 }
 
-std::optional<BuyerId> buyer_of(Replies& replies, Exchange& exchange, const Services& services, Instant now) {
-    const auto buyer = services.identity.verify(exchange.request().authorization, now);
-    if (buyer) return *buyer;
-    // An oversized token is refused before any crypto: that is no statement about identity.
-    replies.refuse(exchange,
-                   buyer.error() == IdentityFault::oversized ? Code::malformed : Code::unauthenticated);
-    return std::nullopt;
+void Replies::on_orders_thread(Exchange& exchange, std::function<void()> task) {
+    if (!services_.orders_thread.post(std::move(task))) refuse(exchange, Code::overloaded);
 }
 
 Problem failed_store(const StoreError& error) {

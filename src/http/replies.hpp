@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "funnel/negative_cache.hpp"
 #include "http/exchange.hpp"
 #include "http/services.hpp"
 #include "metrics/probe.hpp"
@@ -31,6 +32,7 @@ public:
     void send(Exchange&, const Response&);
     void send(Exchange&, const Reply&);
     void refuse(Exchange&, Code);
+    void refuse(Exchange&, Code, std::string_view headers);
     void refuse(Exchange&, const Problem&);
     void refuse_method(Exchange&, std::string_view allow);
 
@@ -40,6 +42,11 @@ public:
     // Answers with what `read` finds on a lookup thread.
     void look_up(Exchange&, std::function<Reply(Lookups::Readers&)> read);
 
+    // The same for one thing that may not be there: what was just looked up in vain is not
+    // looked up again.
+    void look_up(Exchange&, NegativeCache&, const NegativeCache::Question&,
+                 std::function<Reply(Lookups::Readers&)> read);
+
     // Runs `task` on the orders thread; it answers with `later`.
     void on_orders_thread(Exchange&, std::function<void()> task);
 
@@ -47,9 +54,6 @@ private:
     Services& services_;
     Probe& probe_;
 };
-
-// Who asks. Refuses and returns nothing if the token does not say.
-std::optional<BuyerId> buyer_of(Replies&, Exchange&, const Services&, Instant now);
 
 // A failed store is told to the log; the one who asked hears no more than that it failed.
 Problem failed_store(const StoreError&);

@@ -2,12 +2,13 @@
 // are valid until the request is answered.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
 namespace doorbuster {
 
-enum class Method : uint8_t { get, head, post, patch, other };
+enum class Method : uint8_t { get, head, post, put, patch, del, other };
 
 // Languages of titles and pages, by Accept-Language.
 enum class Language : uint8_t { en, zh_hans, zh_hant };
@@ -20,6 +21,11 @@ struct Request {
     std::string_view body;
 
     std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept_language;
+    std::string_view host, origin, cookie;
+    // X-Forwarded-For: the last lines of it, in their order; what a proxy adds comes last.
+    static constexpr size_t forwarded_lines_max = 4;
+    std::array<std::string_view, forwarded_lines_max> forwarded_for;
+    size_t forwarded_lines = 0;
     bool keep_alive = true;
 };
 

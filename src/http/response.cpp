@@ -116,8 +116,8 @@ const Refusals& refusals() {
     return prepared;
 }
 
-void append_retry_after(std::string& out, Code code, const Framing& framing) {
-    if (carries_retry_after(code)) out += retry_after_lines[framing.retry_after_s - 1];
+std::string_view retry_after_of(Code code, const Framing& framing) {
+    return carries_retry_after(code) ? retry_after_lines[framing.retry_after_s - 1] : std::string_view{};
 }
 
 }  // namespace
@@ -150,16 +150,21 @@ void append_answer(std::string& out, const Response& response, const Framing& fr
 }
 
 void append_refusal(std::string& out, Code code, const Framing& framing, const DateLine& date) {
+    append_refusal(out, code, retry_after_of(code, framing), framing, date);
+}
+
+void append_refusal(std::string& out, Code code, std::string_view headers, const Framing& framing,
+                    const DateLine& date) {
     const Refusal& refusal = refusals()[static_cast<size_t>(code)][static_cast<size_t>(framing.language)];
     out += refusal.head;
-    append_retry_after(out, code, framing);
+    out += headers;
     append_rest(out, refusal.body, framing, date);
 }
 
 void append_refusal(std::string& out, const Problem& problem, const Framing& framing, const DateLine& date) {
     const std::string body = problem_body(problem, framing.language);
     append_problem_head(out, problem.code, framing.language, body.size());
-    append_retry_after(out, problem.code, framing);
+    out += retry_after_of(problem.code, framing);
     append_rest(out, body, framing, date);
 }
 

@@ -36,6 +36,8 @@ constexpr uint32_t retry_after_s_max = 3;
 
 void append_answer(std::string& out, const Response&, const Framing&, const DateLine&);
 void append_refusal(std::string& out, Code, const Framing&, const DateLine&);
+// `headers` bring their own Retry-After, where the code has one.
+void append_refusal(std::string& out, Code, std::string_view headers, const Framing&, const DateLine&);
 void append_refusal(std::string& out, const Problem&, const Framing&, const DateLine&);
 
 // Formats the refusals now, so that the first buyer does not wait for it.

@@ -22,15 +22,6 @@ std::string_view name_of(StockPolicy policy) {
     return {};
 }
 
-std::string_view name_of(HumanCheck check) {
-    switch (check) {
-        case HumanCheck::none:
-            return "none";
-    }
-    CHECK(false);
-    return {};
-}
-
 json::object item_json(const Item& item) {
     return {{"id", item.id.view()},
             {"name", item.name},
@@ -51,7 +42,10 @@ void put_policies(json::object& into, const Sale& sale) {
     into["warm_before_s"] = sale.warm_before.count();
     into["stock_policy"] = name_of(sale.stock_policy);
     into["payment_window_s"] = sale.payment_window.count();
-    into["human_check"] = name_of(sale.human_check);
+    into["human_check"] = doorbuster::name_of(sale.human_check);
+    into["pow_number_max"] = sale.pow_number_max;
+    into["purchases_per_second_max"] = sale.purchases_per_second_max;
+    into["buyers_per_address_max"] = sale.buyers_per_address_max;
 }
 
 json::object with_version(json::object sale, uint64_t version) {

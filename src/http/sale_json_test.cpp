@@ -20,7 +20,8 @@ using testing::UnorderedElementsAreArray;
 constexpr const char* phone_drop = R"({
     "id":"phone-drop","title":"Phone drop",
     "opens_at":"2026-12-01T12:00:00Z","closes_at":"2026-12-01T12:30:00Z",
-    "warm_before_s":600,"stock_policy":"reserve","payment_window_s":60,"human_check":"none",
+    "warm_before_s":600,"stock_policy":"reserve","payment_window_s":60,"human_check":"pow",
+    "pow_number_max":20000,"purchases_per_second_max":500,"buyers_per_address_max":5,
     "items":[{"id":"phone","name":"Phone","price_minor":999900,"original_price_minor":1599900,"currency":"TWD",
               "units_total":1000,"units_per_buyer_max":2}]})";
 
@@ -53,6 +54,10 @@ TEST(SaleReader, ReadsEveryField) {
     EXPECT_EQ(reading.sale.closes_at - reading.sale.opens_at, std::chrono::minutes(30));
     EXPECT_EQ(reading.sale.warm_before.count(), 600);
     EXPECT_EQ(reading.sale.payment_window.count(), 60);
+    EXPECT_EQ(reading.sale.human_check, HumanCheck::pow);
+    EXPECT_EQ(reading.sale.pow_number_max, 20000u);
+    EXPECT_EQ(reading.sale.purchases_per_second_max, 500u);
+    EXPECT_EQ(reading.sale.buyers_per_address_max, 5u);
     ASSERT_EQ(reading.sale.items.size(), 1u);
     EXPECT_EQ(reading.sale.items[0].original_price_minor, 1599900);
     EXPECT_EQ(reading.sale.items[0].units_per_buyer_max, 2u);
@@ -61,7 +66,8 @@ TEST(SaleReader, ReadsEveryField) {
 
 TEST(SaleReader, FillsInTheDefaults) {
     json::object sale = valid();
-    for (const char* name : {"warm_before_s", "stock_policy", "payment_window_s", "human_check"})
+    for (const char* name : {"warm_before_s", "stock_policy", "payment_window_s", "human_check",
+                             "pow_number_max", "purchases_per_second_max", "buyers_per_address_max"})
         sale.erase(name);
     json::object& item = sale["items"].as_array()[0].as_object();
     item.erase("original_price_minor");
@@ -71,6 +77,10 @@ TEST(SaleReader, FillsInTheDefaults) {
     EXPECT_THAT(pointers(reading.faults), IsEmpty());
     EXPECT_EQ(reading.sale.warm_before.count(), 1800);
     EXPECT_EQ(reading.sale.payment_window.count(), 900);
+    EXPECT_EQ(reading.sale.human_check, HumanCheck::none);
+    EXPECT_EQ(reading.sale.pow_number_max, 0u);
+    EXPECT_EQ(reading.sale.purchases_per_second_max, 0u);
+    EXPECT_EQ(reading.sale.buyers_per_address_max, 0u);
     EXPECT_EQ(reading.sale.items[0].original_price_minor, 999900);
     EXPECT_EQ(reading.sale.items[0].units_per_buyer_max, 1u);
 }
@@ -107,7 +117,11 @@ INSTANTIATE_TEST_SUITE_P(
         Fix{R"({"payment_window_s":1})", {"/payment_window_s"}},
         Fix{R"({"payment_window_s":9223372036854775808})", {"/payment_window_s"}},
         Fix{R"({"stock_policy":"at_order"})", {"/stock_policy"}},
-        Fix{R"({"stock_policy":1})", {"/stock_policy"}}, Fix{R"({"human_check":"pow"})", {"/human_check"}},
+        Fix{R"({"stock_policy":1})", {"/stock_policy"}}, Fix{R"({"human_check":"retina"})", {"/human_check"}},
+        Fix{R"({"human_check":1})", {"/human_check"}},
+        Fix{R"({"pow_number_max":10000001})", {"/pow_number_max"}},
+        Fix{R"({"purchases_per_second_max":-1})", {"/purchases_per_second_max"}},
+        Fix{R"({"buyers_per_address_max":65})", {"/buyers_per_address_max"}},
         Fix{R"({"state":"open"})", {"/state"}}, Fix{R"({"state":1})", {"/state"}},
         Fix{R"({"version":1})", {"/version"}}, Fix{R"({"a/b":1})", {"/a~1b"}},
         Fix{R"({"items":null})", {"/items"}}, Fix{R"({"items":[]})", {"/items"}},
@@ -187,7 +201,8 @@ TEST(SaleJson, ShowsExactlyTheseFields) {
     const std::string shown =
         R"({"id":"phone-drop","title":"Phone drop","state":"open","opens_at":"2026-12-01T12:00:00Z","opens_at_ms":1796126400000,)"
         R"("closes_at":"2026-12-01T12:30:00Z","closes_at_ms":1796128200000,"warm_before_s":600,"stock_policy":"reserve",)"
-        R"("payment_window_s":60,"human_check":"none","items":[{"id":"phone","name":"Phone","price_minor":999900,)"
+        R"("payment_window_s":60,"human_check":"pow","pow_number_max":20000,"purchases_per_second_max":500,)"
+        R"("buyers_per_address_max":5,"items":[{"id":"phone","name":"Phone","price_minor":999900,)"
         R"("original_price_minor":1599900,"currency":"TWD","units_total":1000,"units_per_buyer_max":2}])";
     EXPECT_EQ(json::serialize(sale_json(listed, listed.state)), shown + "}");
     EXPECT_EQ(json::serialize(admin_sale_json(listed)), shown + R"(,"version":3})");

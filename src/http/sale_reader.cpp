@@ -145,6 +145,15 @@ void read_state(Fields& fields, std::optional<SaleState>& into) {
     into = state;
 }
 
+void read_human_check(Fields& fields, HumanCheck& into) {
+    const json::value* value = fields.optional("human_check");
+    if (value == nullptr) return;
+    const auto check =
+        value->is_string() ? human_check_of(std::string_view(value->get_string())) : std::nullopt;
+    if (!check) return fields.fault("human_check", "must be \"none\", \"pow\" or \"image\"");
+    into = *check;
+}
+
 // A fault at this place, or at one that contains it, was reported when reading.
 bool is_reported(const std::vector<Fault>& faults, std::string_view pointer) {
     for (const Fault& fault : faults) {
@@ -166,9 +175,10 @@ SaleReading read_terms(const json::value& value) {
     }
     Sale& sale = reading.sale;
     Fields fields(value.get_object(), "", reading.faults);
-    fields.refuse_others({"id", "title", "state", "opens_at", "closes_at", "warm_before_s", "stock_policy",
-                          "payment_window_s", "human_check", "items"},
-                         "a sale");
+    fields.refuse_others(
+        {"id", "title", "state", "opens_at", "closes_at", "warm_before_s", "stock_policy", "payment_window_s",
+         "human_check", "pow_number_max", "purchases_per_second_max", "buyers_per_address_max", "items"},
+        "a sale");
     fields.id("id", fields.required("id"), sale.id);
     fields.text("title", fields.required("title"), sale.title);
     read_state(fields, reading.state);
@@ -178,7 +188,12 @@ SaleReading read_terms(const json::value& value) {
     fields.seconds("warm_before_s", sale.warm_before);
     fields.only_word("stock_policy", "reserve");
     fields.seconds("payment_window_s", sale.payment_window);
-    fields.only_word("human_check", "none");
+    read_human_check(fields, sale.human_check);
+    fields.number("pow_number_max", fields.optional("pow_number_max"), sale.pow_number_max);
+    fields.number("purchases_per_second_max", fields.optional("purchases_per_second_max"),
+                  sale.purchases_per_second_max);
+    fields.number("buyers_per_address_max", fields.optional("buyers_per_address_max"),
+                  sale.buyers_per_address_max);
     read_items(fields.required("items"), sale, reading.faults);
 
     std::vector<Fault> contradictions = faults_of(sale);

@@ -52,6 +52,7 @@ void SalesEndpoints::send(Exchange& exchange, const Page& page) {
 }
 
 void SalesEndpoints::list(Exchange& exchange) {
+    if (list_is_made_ && is_from_cache_only(door_.level())) return send(exchange, list_);
     std::vector<bool> sold_out;
     sold_out.reserve(pages_.size());
     for (const auto& [id, pages] : pages_) {

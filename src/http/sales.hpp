@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "http/door.hpp"
 #include "http/replies.hpp"
 #include "sale/catalogue.hpp"
 
@@ -19,7 +20,7 @@ namespace doorbuster {
 
 class SalesEndpoints {
 public:
-    explicit SalesEndpoints(Replies& replies) : replies_(replies) {}
+    SalesEndpoints(Replies& replies, const Door& door) : replies_(replies), door_(door) {}
 
     // Costs what has changed: pages of sales that are the same object stay.
     void set_catalogue(std::shared_ptr<const Catalogue>);
@@ -49,9 +50,11 @@ private:
     void send(Exchange&, const Page&);
 
     Replies& replies_;
+    const Door& door_;
     std::map<std::string, Pages, std::less<>> pages_;
 
     // The list as last asked for, and which of its sales were sold out then.
+    // Under load it is shown as it is, though a sale may have sold out since.
     Page list_;
     std::vector<bool> list_sold_out_;
     bool list_is_made_ = false;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "funnel/identity.hpp"
+#include "funnel/funnel.hpp"
 #include "orders/lookups.hpp"
 #include "orders/orders_thread.hpp"
 #include "orders/sale_desk.hpp"
@@ -23,7 +23,9 @@ struct Services {
     SaleDesk& desk;
     Orders& orders;
     BookControl& books;
-    const Identity& identity;
+    FunnelState funnel_state;
+    std::shared_ptr<const FunnelRules> funnel_rules;  // as at the start; the gates get newer ones
+    double pow_per_second_target = 0;  // checks that one gate thread may hand out before they get harder
     std::string admin_key;
     bool demo_sign_in = false;                  // `doorbuster dev` only
     std::function<std::string()> metrics_text;  // Prometheus text format

@@ -10,8 +10,10 @@ namespace doorbuster {
 
 namespace {
 
-constexpr std::array<std::string_view, stages> stage_names = {"rebuilding", "identity", "sale",  "body",
-                                                              "window",     "sold_out", "queue", "book"};
+constexpr std::array<std::string_view, stages> stage_names = {
+    "level", "address_list", "address_limit", "global_limit", "rebuilding", "identity", "origin",
+    "sale",  "body",         "buyer_list",    "buyer_limit",  "window",     "sold_out", "buyers_per_address",
+    "token", "risk",         "sale_limit",    "crowd",        "queue",      "book"};
 constexpr std::array<std::string_view, purchase_outcomes> outcome_names = {
     "accepted", "repeated", "sold_out",     "limit_reached", "not_open",
     "ended",    "paused",   "key_mismatch", "unknown"};
@@ -94,7 +96,7 @@ void add_listeners(Families& families, const std::vector<MetricsSnapshot::Listen
 }
 
 void add_purchases(Families& families, const std::vector<MetricsSnapshot::Listener>& listeners) {
-    families.counter("doorbuster_refused_total", "Purchases turned away, by the stage that did it");
+    families.counter("doorbuster_refused_total", "Requests turned away, by the stage that did it");
     for (size_t i = 0; i < stages; ++i) {
         uint64_t total = 0;
         for (const auto& listener : listeners) {
@@ -155,6 +157,26 @@ std::string metrics_text(const MetricsSnapshot& snapshot) {
     families.add(snapshot.ordered_total, {{"outcome", "ordered"}});
     families.add(snapshot.cancelled_total, {{"outcome", "cancelled"}});
     families.add(snapshot.dead_letters_total, {{"outcome", "dead_letter"}});
+
+    families.gauge("doorbuster_level", "0 normal, 1 no_browse, 2 purchase_only, 3 closed");
+    families.add(snapshot.level);
+    families.counter("doorbuster_level_changes_total", "Times that the level in force changed");
+    families.add(snapshot.level_changes_total);
+    families.counter("doorbuster_strikes_total",
+                     "Failed checks, refused tokens and abandoned holds that were held against a buyer");
+    families.add(snapshot.strikes_total);
+    families.counter("doorbuster_limits_overflowed_total",
+                     "Times that somebody was held to a limit together with others, for want of room");
+    families.add(snapshot.limits_overflowed_total);
+    families.counter("doorbuster_images_drawn_total", "Images drawn for human checks");
+    families.add(snapshot.images_drawn_total);
+    families.counter("doorbuster_images_reused_total", "Images handed out again because none was left");
+    families.add(snapshot.images_reused_total);
+    families.counter("doorbuster_burned_full_total",
+                     "Answers to checks refused because there was no room to remember them");
+    families.add(snapshot.burned_full_total);
+    families.counter("doorbuster_not_found_cached_total", "Look-ups answered from the negative cache");
+    families.add(snapshot.not_found_cached_total);
 
     families.gauge("doorbuster_ready", "1 when the books are there and purchases are taken");
     families.add(snapshot.ready ? 1 : 0);

@@ -35,6 +35,12 @@ struct MetricsSnapshot {
     uint64_t orders_position = 0, orders_behind = 0;
     uint64_t ordered_total = 0, cancelled_total = 0, dead_letters_total = 0;
 
+    // The funnel.
+    uint64_t level = 0, level_changes_total = 0;
+    uint64_t strikes_total = 0, limits_overflowed_total = 0;
+    uint64_t images_drawn_total = 0, images_reused_total = 0, burned_full_total = 0;
+    uint64_t not_found_cached_total = 0;
+
     bool ready = false;
 };
 

@@ -13,9 +13,31 @@
 
 namespace doorbuster {
 
-// Where a purchase was turned away, in the order in which it is asked.
-enum class Stage : uint8_t { rebuilding, identity, sale, body, window, sold_out, queue, book };
-constexpr size_t stages = 8;
+// Where a request was turned away, in the order in which it meets them. The first four are
+// met by every request, the others by purchases and by what else needs a buyer.
+enum class Stage : uint8_t {
+    level,
+    address_list,
+    address_limit,
+    global_limit,
+    rebuilding,
+    identity,
+    origin,
+    sale,
+    body,
+    buyer_list,
+    buyer_limit,
+    window,
+    sold_out,
+    buyers_per_address,
+    token,
+    risk,
+    sale_limit,
+    crowd,
+    queue,
+    book,
+};
+constexpr size_t stages = 20;
 
 // What became of a purchase that reached the book.
 enum class PurchaseOutcome : uint8_t {

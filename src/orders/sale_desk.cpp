@@ -162,9 +162,16 @@ void SaleDesk::change(const Sale& changed, bool schedule, uint64_t version, Inst
         Sale allowed = current;
         allowed.title = changed.title;
         allowed.closes_at = changed.closes_at;
+        // What guards the door may be tightened and loosened while people stand before it.
+        allowed.human_check = changed.human_check;
+        allowed.pow_number_max = changed.pow_number_max;
+        allowed.purchases_per_second_max = changed.purchases_per_second_max;
+        allowed.buyers_per_address_max = changed.buyers_per_address_max;
         if (changed != allowed) {
-            return done(not_allowed(fmt::format(
-                "the sale is {}; after the warm-up only title and closes_at may change", name_of(state))));
+            return done(
+                not_allowed(fmt::format("the sale is {}; after the warm-up only title, closes_at, the human "
+                                        "check and the limits may change",
+                                        name_of(state))));
         }
     }
     const bool with_items = changed.items != current.items;

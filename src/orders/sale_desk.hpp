@@ -44,7 +44,7 @@ public:
                  Done done);
 
     // The terms in `changed`, which faults_of finds right, in place of the recorded ones. Until the
-    // warm-up anything but the id may change; later only title and closes_at.
+    // warm-up anything but the id may change; later title, closes_at and what guards the door.
     void change(const Sale& changed, bool schedule, uint64_t version, Instant now, Done done);
 
     const SaleRecord* find(const SaleId& sale) const;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <set>
+
+#include "base/check.hpp"
 
 namespace doorbuster {
 
@@ -23,7 +26,21 @@ bool has_control(std::string_view text) {
     return false;
 }
 
+constexpr std::array<std::string_view, 3> human_checks{"none", "pow", "image"};
+
 }  // namespace
+
+std::string_view name_of(HumanCheck check) {
+    CHECK(static_cast<size_t>(check) < human_checks.size());
+    return human_checks[static_cast<size_t>(check)];
+}
+
+std::optional<HumanCheck> human_check_of(std::string_view name) {
+    for (size_t i = 0; i < human_checks.size(); ++i) {
+        if (human_checks[i] == name) return static_cast<HumanCheck>(i);
+    }
+    return std::nullopt;
+}
 
 std::vector<Fault> faults_of(const Sale& sale) {
     std::vector<Fault> faults;
@@ -48,6 +65,9 @@ std::vector<Fault> faults_of(const Sale& sale) {
     if (sale.closes_at <= sale.opens_at) fault("/closes_at", "must be after opens_at");
     check_range("/warm_before_s", sale.warm_before.count(), 0, 7 * 86400);
     check_range("/payment_window_s", sale.payment_window.count(), 5, 86400);
+    check_range("/pow_number_max", sale.pow_number_max, 0, pow_number_bound);
+    check_range("/purchases_per_second_max", sale.purchases_per_second_max, 0, purchases_per_second_bound);
+    check_range("/buyers_per_address_max", sale.buyers_per_address_max, 0, buyers_per_address_bound);
     if (sale.items.empty() || sale.items.size() > items_per_sale_max) {
         fault("/items", fmt::format("must have 1 to {} items", items_per_sale_max));
     }

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -25,7 +27,13 @@ struct Item {
 };
 
 enum class StockPolicy : uint8_t { reserve };
-enum class HumanCheck : uint8_t { none };
+
+// What a buyer has to pass before the button: nothing, proof of work by the device, or an
+// image to read, with proof of work offered beside it.
+enum class HumanCheck : uint8_t { none, pow, image };  // persisted by name
+
+std::string_view name_of(HumanCheck);
+std::optional<HumanCheck> human_check_of(std::string_view name);
 
 struct Sale {
     SaleId id;
@@ -35,6 +43,9 @@ struct Sale {
     StockPolicy stock_policy = StockPolicy::reserve;
     std::chrono::seconds payment_window{900};
     HumanCheck human_check = HumanCheck::none;
+    uint32_t pow_number_max = 0;            // how hard the proof of work is; 0: as the server is set
+    uint32_t purchases_per_second_max = 0;  // purchases that may ask for a unit; 0: no limit of its own
+    uint32_t buyers_per_address_max = 0;    // distinct buyers behind one address; 0: as the server is set
     std::vector<Item> items;
 
     friend bool operator==(const Sale&, const Sale&) = default;
@@ -55,5 +66,8 @@ constexpr uint32_t units_max = 100'000'000;
 constexpr int64_t price_minor_max = 1'000'000'000'000;  // times any quantity it stays far below 2^63
 constexpr uint32_t units_per_purchase_max = 1000;
 constexpr size_t title_bytes_max = 200;
+constexpr uint32_t pow_number_bound = 10'000'000;  // seconds of a phone's time
+constexpr uint32_t purchases_per_second_bound = 10'000'000;
+constexpr uint32_t buyers_per_address_bound = 64;
 
 }  // namespace doorbuster

@@ -92,7 +92,7 @@ Ctrl-C stops it; nothing is lost.
 
 }  // namespace
 
-int dev(const Config& config, const std::string& keys_file) {
+int dev(const Config& config, const DevOptions& options) {
     auto on_ready = [&](Services& services, const Addresses& addresses) {
         if (const auto recorded =
                 record_dev_start(config, {addresses.public_address, addresses.admin_address});
@@ -116,11 +116,11 @@ int dev(const Config& config, const std::string& keys_file) {
                    fmt::arg("public_address", addresses.public_address),
                    fmt::arg("admin_address", addresses.admin_address),
                    fmt::arg("admin_key", config.admin.key.value()),
-                   fmt::arg("data", config.store.path.value()), fmt::arg("keys_file", keys_file),
+                   fmt::arg("data", config.store.path.value()), fmt::arg("keys_file", options.keys_file),
                    fmt::arg("hint", hint), fmt::arg("now", demo.now), fmt::arg("soon", demo.soon),
                    fmt::arg("soon_opens_at", format_rfc3339(demo.soon_opens_at)));
     };
-    return serve(config, {.demo_sign_in = true, .on_ready = on_ready});
+    return serve(config, {.demo_sign_in = true, .on_ready = on_ready, .read_again = options.read_again});
 }
 
 }  // namespace doorbuster

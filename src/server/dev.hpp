@@ -2,10 +2,11 @@
 // shows how to buy.
 #pragma once
 
+#include "cli/cli.hpp"
 #include "config/config.hpp"
 
 namespace doorbuster {
 
-int dev(const Config& config, const std::string& keys_file);
+int dev(const Config& config, const DevOptions& options);
 
 }  // namespace doorbuster

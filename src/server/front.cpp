@@ -78,12 +78,18 @@ std::vector<ReplySink*> Front::sinks() {
     return sinks;
 }
 
-void Front::start(Services& services, const OrderWorker& worker) {
+std::vector<DelaySensor*> Front::delay_sensors() {
+    std::vector<DelaySensor*> sensors;
+    for (const auto& gate : gates_) sensors.push_back(&gate->delay_sensor());
+    return sensors;
+}
+
+void Front::start(Services& services, RiskServices& risk, const OrderWorker& worker) {
     for (const auto& gate : gates_) {
         apis_.push_back(std::make_unique<PublicApi>(services, *gate));
         gate->set_handler(*apis_.back());
     }
-    admin_api_ = std::make_unique<AdminApi>(services, worker);
+    admin_api_ = std::make_unique<AdminApi>(services, risk, worker);
     admin_gate_->set_handler(*admin_api_);
     for (const auto& gate : gates_) gate->start();
     admin_gate_->start();
@@ -104,6 +110,16 @@ void Front::publish(std::shared_ptr<const Catalogue> catalogue, std::function<vo
     };
     for (size_t i = 0; i < gates_.size(); ++i) show(*gates_[i], *apis_[i]);
     show(*admin_gate_, *admin_api_);
+}
+
+void Front::publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown) {
+    const auto left = std::make_shared<std::atomic<size_t>>(gates_.size());
+    for (size_t i = 0; i < gates_.size(); ++i) {
+        gates_[i]->post([api = apis_[i].get(), rules, left, shown] {
+            api->set_rules(rules);
+            if (left->fetch_sub(1) == 1) shown();
+        });
+    }
 }
 
 bool Front::drain(milliseconds at_most) {
@@ -142,7 +158,10 @@ void Front::describe(MetricsSnapshot& snapshot) const {
         listener.malformed_total += figures.malformed_total;
         listener.accept_pauses_total += figures.accept_pauses_total;
     };
-    for (size_t i = 0; i < gates_.size(); ++i) add(*gates_[i], apis_[i]->probe());
+    for (size_t i = 0; i < gates_.size(); ++i) {
+        add(*gates_[i], apis_[i]->probe());
+        snapshot.not_found_cached_total += apis_[i]->not_found().hits_total();
+    }
     snapshot.listeners.push_back(std::exchange(listener, {.name = "admin", .probes = {}}));
     add(*admin_gate_, admin_api_->probe());
     snapshot.listeners.push_back(std::move(listener));

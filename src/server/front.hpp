@@ -24,8 +24,11 @@ public:
     explicit Front(const Config& config);
 
     std::vector<ReplySink*> sinks();
-    void start(Services& services, const OrderWorker& worker);
+    std::vector<DelaySensor*> delay_sensors();
+    void start(Services& services, RiskServices& risk, const OrderWorker& worker);
+    // `shown` is called when every gate has it.
     void publish(std::shared_ptr<const Catalogue> catalogue, std::function<void()> shown);
+    void publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown);
 
     // Stops accepting and waits until every request in hand is answered, for as long as
     // `at_most`. False if some were not.

@@ -5,9 +5,10 @@
 
 int main(int argc, char** argv) {
     using namespace doorbuster;
-    return run_cli(argc, argv,
-                   {.serve = [](const Config& config) { return serve(config, {}); },
-                    .dev = [](const Config& config,
-                              const DevOptions& options) { return dev(config, options.keys_file); },
-                    .version = version});
+    return run_cli(
+        argc, argv,
+        {.serve = [](const Config& config,
+                     Reloader::Read read) { return serve(config, {.read_again = std::move(read)}); },
+         .dev = [](const Config& config, const DevOptions& options) { return dev(config, options); },
+         .version = version});
 }

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "server/embedded_store.hpp"
 #include "server/front.hpp"
+#include "server/guard.hpp"
 #include "server/stop_signal.hpp"
 #include "shard/rebuild.hpp"
 
@@ -57,7 +58,6 @@ int run(const Config& config, const ServeMode& mode) {
     if (!readers) return failed(readers.error().text());
     const auto last_order = store->orders->reader().last_order();
     if (!last_order) return failed(last_order.error().text());
-    const Identity identity(config.identity.hmac_secret);
     Front front(config);
 
     Shard shard(*store->ledger);
@@ -65,15 +65,23 @@ int run(const Config& config, const ServeMode& mode) {
     Owner owner(shard, clock,
                 {.queue_capacity = config.shard.queue_capacity,
                  .batch_max = config.shard.batch_max,
-                 .wait_max = milliseconds(config.shard.wait_ms_max.value())},
+                 .wait_max = milliseconds(config.shard.wait_ms_max.value()),
+                 .rate_per_second_max = config.shard.rate_per_second_max},
                 {.on_append = [&] { orders_thread_at->wake(); }, .on_failure = fail});
     owner.set_sinks(front.sinks());
     Snowflake ids(config.orders.node, static_cast<int64_t>(*last_order));
     OrderWorker worker(
         *store->worker_ledger, *store->orders, owner, ids,
         {.batch_max = config.orders.batch_max, .rate_per_second_max = config.orders.rate_per_second_max});
-    SaleDesk desk(*store->orders, owner,
-                  [&](auto catalogue, auto shown) { front.publish(std::move(catalogue), std::move(shown)); });
+    Guard guard(
+        config, mode.read_again, clock, store->orders->settings(),
+        {.publish = [&](auto rules, auto shown) { front.publish(std::move(rules), std::move(shown)); },
+         .on_orders_thread = [&](auto task) { return orders_thread_at->post(std::move(task)); }});
+    if (const auto loaded = guard.load(); !loaded) return failed(loaded.error());
+    SaleDesk desk(*store->orders, owner, [&](std::shared_ptr<const Catalogue> catalogue, auto shown) {
+        guard.prepare_for(*catalogue);
+        front.publish(std::move(catalogue), std::move(shown));
+    });
     OrdersThread orders_thread(*store->orders, worker, desk, clock, config.orders.tasks_max, fail);
     orders_thread_at = &orders_thread;
     auto lookups = std::make_unique<Lookups>(*std::move(readers), config.lookups.tasks_max);
@@ -96,6 +104,7 @@ int run(const Config& config, const ServeMode& mode) {
         snapshot.cancelled_total = worker.cancelled();
         snapshot.dead_letters_total = worker.dead_letters();
         snapshot.ready = is_ready;
+        guard.describe(snapshot);
         return metrics_text(snapshot);
     };
     Services services{.clock = clock,
@@ -105,14 +114,17 @@ int run(const Config& config, const ServeMode& mode) {
                       .desk = desk,
                       .orders = *store->orders,
                       .books = owner,
-                      .identity = identity,
+                      .funnel_state = guard.state(),
+                      .funnel_rules = guard.rules(),
+                      .pow_per_second_target = static_cast<double>(config.checks.pow_target_per_second) /
+                                               static_cast<double>(front.sinks().size()),
                       .admin_key = config.admin.key,
                       .demo_sign_in = mode.demo_sign_in,
                       .metrics_text = metrics,
                       .is_ready = [&] { return is_ready.load(); }};
 
     // The gates answer from here on; buyers hear `rebuilding` until the books are there.
-    front.start(services, worker);
+    front.start(services, guard.risk_services(), worker);
     const auto rebuilt = [&]() -> StoreResult<Rebuilt> {
         if (const auto loaded = desk.load(); !loaded) return loaded.error();
         if (const auto loaded = worker.load(); !loaded) return loaded.error();
@@ -124,13 +136,15 @@ int run(const Config& config, const ServeMode& mode) {
                  {{"purchases", rebuilt->purchases}, {"not_yet_ordered", rebuilt->ledger_records}});
         owner.start();
         orders_thread.start();
+        guard.start(front.delay_sensors(),
+                    [&owner] { return std::chrono::duration_cast<Uptime>(owner.figures().predicted_wait); });
         is_ready = true;
         const Addresses addresses{front.public_address(), front.admin_address()};
         if (mode.on_ready) mode.on_ready(services, addresses);
         fmt::print("doorbuster is ready  public={} admin={}\n", addresses.public_address,
                    addresses.admin_address);
         std::fflush(stdout);
-        stop.wait();
+        stop.wait([&guard] { guard.reload([](const ReloadReport&) {}); });
     } else {
         stop.fail(advice_on(rebuilt.error(), config));
     }
@@ -144,6 +158,7 @@ int run(const Config& config, const ServeMode& mode) {
         std::_Exit(1);
     }
     log_info("draining");
+    guard.stop();
     const Uptime drain_by = clock.uptime() + milliseconds(config.server.drain_ms_max.value());
     auto left = [&] {
         return std::max(milliseconds(0), std::chrono::floor<milliseconds>(drain_by - clock.uptime()));

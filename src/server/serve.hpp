@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "config/reload.hpp"
 #include "http/services.hpp"
 
 namespace doorbuster {
@@ -16,7 +17,9 @@ struct Addresses {
 struct ServeMode {
     bool demo_sign_in = false;
     // Called once everything runs, before the ready line is printed.
-    std::function<void(Services&, const Addresses&)> on_ready;
+    std::function<void(Services&, const Addresses&)> on_ready{};
+    // For a reload.
+    Reloader::Read read_again{};
 };
 
 // The exit code: 0 after a drain, 1 with the reason on standard error.

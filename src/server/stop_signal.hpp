@@ -1,4 +1,5 @@
-// StopSignal: what ends the server: the operator's signal, or a failure inside.
+// StopSignal: what ends the server: the operator's signal, or a failure inside. SIGHUP is the
+// operator's word to read the configuration again.
 //
 // Thread safety: fail from any thread; the rest from the main thread.
 #pragma once
@@ -6,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@ public:
     // Before any thread is started, so that every thread inherits the mask.
     StopSignal() {
         sigemptyset(&awaited_);
-        for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&awaited_, number);
+        for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) sigaddset(&awaited_, number);
         pthread_sigmask(SIG_BLOCK, &awaited_, nullptr);
         ::signal(SIGPIPE, SIG_IGN);
     }
@@ -32,13 +34,19 @@ public:
     }
 
     // Returns when the server has to end; a second signal after that ends it at once.
-    void wait() {
-        int number = 0;
-        do {
+    void wait(const std::function<void()>& on_reload) {
+        for (;;) {
+            int number = 0;
             sigwait(&awaited_, &number);
-        } while (number == SIGUSR1 && !failure());
+            if (number == SIGHUP) {
+                on_reload();
+            } else if (number != SIGUSR1 || failure()) {
+                break;
+            }
+        }
         sigset_t again = awaited_;
         sigdelset(&again, SIGUSR1);
+        sigdelset(&again, SIGHUP);
         pthread_sigmask(SIG_UNBLOCK, &again, nullptr);
     }
 

@@ -19,7 +19,9 @@ Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
       clock_(clock),
       options_(options),
       hooks_(std::move(hooks)),
-      queue_(options.queue_capacity) {
+      queue_(options.queue_capacity),
+      // A hundredth of a second's worth at a time: even enough for a disk, coarse enough for batches.
+      pace_(options.rate_per_second_max, std::max<size_t>(1, options.rate_per_second_max / 100)) {
     batch_.reserve(options_.batch_max);
 }
 
@@ -41,8 +43,14 @@ void Owner::start() {
 
 Submitted Owner::submit(PurchaseCommand&& command) {
     if (stage_.load(std::memory_order_acquire) != Stage::running) return Submitted::rebuilding;
-    if (predicted_wait() > options_.wait_max || !queue_.try_push(std::move(command)))
+    if (predicted_wait() > options_.wait_max) return Submitted::overloaded;
+    const ItemSlot slot = command.slot;
+    const uint32_t units = command.units;
+    waiting_.add(slot, units);  // before the owner can count it down
+    if (!queue_.try_push(std::move(command))) {
+        waiting_.remove(slot, units);
         return Submitted::overloaded;
+    }
     wakeup_.wake();
     return Submitted::queued;
 }
@@ -57,7 +65,9 @@ std::chrono::nanoseconds Owner::predicted_wait() const {
     const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
     const int64_t running = began == 0 ? 0 : std::max(usual, steady_ns() - began);
     const int64_t batches = 1 + queued / static_cast<int64_t>(options_.batch_max);
-    return std::chrono::nanoseconds(running + batches * usual);
+    const int64_t paced =
+        options_.rate_per_second_max == 0 ? 0 : queued * 1'000'000'000 / options_.rate_per_second_max;
+    return std::chrono::nanoseconds(std::max(running + batches * usual, paced));
 }
 
 void Owner::control(ControlCommand command, std::function<void()> applied) {
@@ -86,7 +96,11 @@ void Owner::run() {
         const bool did_controls = run_controls();
         const bool did_batch = run_batch();
         if (did_controls || did_batch) continue;
-        if (stopping) return;
+        if (stopping && queue_.size() == 0) return;
+        if (queue_.size() > 0) {
+            wakeup_.sleep(std::max(pace_.wait(), std::chrono::microseconds(1)));
+            continue;
+        }
         if (wakeup_.sleep(quiet) || stage_.load(std::memory_order_relaxed) != Stage::running) continue;
         if (const auto kept = shard_.idle(); !kept) fail(kept.error());
     }
@@ -113,7 +127,8 @@ bool Owner::run_controls() {
 
 bool Owner::run_batch() {
     batch_.clear();
-    for (PurchaseCommand command; batch_.size() < options_.batch_max && queue_.pop(command);) {
+    const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());
+    for (PurchaseCommand command; batch_.size() < most && queue_.pop(command);) {
         batch_.push_back(command);
     }
     if (batch_.empty()) return false;
@@ -125,6 +140,7 @@ bool Owner::run_batch() {
     const int64_t began = steady_ns();
     batch_began_ns_.store(began, std::memory_order_relaxed);
     const StoreResult<void> decided = shard_.decide(batch_, clock_.now());
+    for (const PurchaseCommand& command : batch_) waiting_.remove(command.slot, command.units);
     const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
     batch_ns_.store((usual * 7 + steady_ns() - began) / 8, std::memory_order_relaxed);
     batch_began_ns_.store(0, std::memory_order_relaxed);

@@ -1,7 +1,8 @@
 // Owner: the thread that owns every book, and the queues that lead to it.
 //
 // Purchases come through a bounded queue that says no when it is full or when the
-// predicted wait is above the limit: before anything is taken. Releases and the
+// predicted wait is above the limit: before anything is taken. They leave it in the order in
+// which they came, whichever gate they came from, and no faster than the pace. Releases and the
 // operator's words come through a second one whose putters wait instead.
 //
 // Thread safety: submit, control and the figures from any thread.
@@ -17,9 +18,11 @@
 
 #include "base/bounded_queue.hpp"
 #include "base/clock.hpp"
+#include "base/pace.hpp"
 #include "base/wakeup.hpp"
 #include "shard/command.hpp"
 #include "shard/shard.hpp"
+#include "shard/waiting.hpp"
 #include "store/book_control.hpp"
 #include "store/errors.hpp"
 
@@ -32,6 +35,7 @@ public:
         size_t batch_max = 1024;
         std::chrono::milliseconds wait_max{2000};
         size_t control_capacity = 4096;
+        uint32_t rate_per_second_max = 0;  // purchases put to the books; 0: as many as they can take
     };
 
     // `sinks` are addressed by PurchaseCommand::sink. `on_append` is called after every
@@ -49,6 +53,9 @@ public:
     void start();
 
     [[nodiscard]] Submitted submit(PurchaseCommand&& command);
+
+    // Units of the item that are asked for by those who wait.
+    uint64_t units_waited_for(ItemSlot slot) { return waiting_.of(slot); }
     void control(ControlCommand command, std::function<void()> applied = {}) override;
 
     // Decides all that was submitted, then ends the thread. REQUIRES: nobody submits any more.
@@ -82,6 +89,7 @@ private:
 
     // Any thread.
     BoundedQueue<PurchaseCommand> queue_;
+    WaitingUnits waiting_;
     Wakeup wakeup_;
     std::atomic<Stage> stage_{Stage::not_started};
     std::atomic<bool> stopping_{false};
@@ -95,6 +103,7 @@ private:
     std::atomic<bool> has_controls_{false};
 
     // The owner thread's; the counters are read by others.
+    Pace pace_;
     std::vector<PurchaseCommand> batch_;
     std::atomic<uint64_t> batches_{0}, commands_{0}, acceptances_{0};
 

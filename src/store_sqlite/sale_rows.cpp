@@ -6,9 +6,8 @@ namespace doorbuster::sqlite {
 
 namespace {
 
-// The only words so far; the columns are there for the ones to come.
+// The only word so far; the column is there for the ones to come.
 constexpr std::string_view stock_policy_reserve = "reserve";
-constexpr std::string_view human_check_none = "none";
 
 std::vector<std::pair<Item, Stock>> read_items(Statement& select, const SaleId& sale) {
     std::vector<std::pair<Item, Stock>> items;
@@ -33,7 +32,8 @@ std::vector<std::pair<Item, Stock>> read_items(Statement& select, const SaleId& 
 std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId> only) {
     Statement select(
         connection,
-        "SELECT id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, payment_window_s "
+        "SELECT id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, payment_window_s, "
+        "human_check, pow_number_max, purchases_per_second_max, buyers_per_address_max "
         "FROM sales WHERE ?1 IS NULL OR id = ?1 ORDER BY opens_at_ms, id");
     Statement select_items(
         connection,
@@ -57,6 +57,10 @@ std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId>
         record.sale.closes_at = from_ms(rows->integer(5));
         record.sale.warm_before = std::chrono::seconds(rows->integer(6));
         record.sale.payment_window = std::chrono::seconds(rows->integer(7));
+        record.sale.human_check = required(human_check_of(rows->text(8)), "human check");
+        record.sale.pow_number_max = static_cast<uint32_t>(rows->integer(9));
+        record.sale.purchases_per_second_max = static_cast<uint32_t>(rows->integer(10));
+        record.sale.buyers_per_address_max = static_cast<uint32_t>(rows->integer(11));
         for (auto& [item, stock] : read_items(select_items, record.sale.id)) {
             record.sale.items.push_back(std::move(item));
             record.stock.push_back(stock);
@@ -69,8 +73,9 @@ std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId>
 void insert_sale(Connection& connection, const Sale& sale, SaleState state, Instant now) {
     Statement insert(connection,
                      "INSERT INTO sales(id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, "
-                     "stock_policy, payment_window_s, human_check, created_at_ms, updated_at_ms) "
-                     "VALUES(?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)");
+                     "stock_policy, payment_window_s, human_check, pow_number_max, purchases_per_second_max, "
+                     "buyers_per_address_max, created_at_ms, updated_at_ms) "
+                     "VALUES(?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)");
     insert.bind(1, sale.id.view())
         .bind(2, name_of(state))
         .bind(3, sale.title)
@@ -79,8 +84,11 @@ void insert_sale(Connection& connection, const Sale& sale, SaleState state, Inst
         .bind(6, sale.warm_before.count())
         .bind(7, stock_policy_reserve)
         .bind(8, sale.payment_window.count())
-        .bind(9, human_check_none)
-        .bind(10, to_ms(now))
+        .bind(9, name_of(sale.human_check))
+        .bind(10, sale.pow_number_max)
+        .bind(11, sale.purchases_per_second_max)
+        .bind(12, sale.buyers_per_address_max)
+        .bind(13, to_ms(now))
         .run();
     insert_items(connection, sale);
 }
@@ -109,7 +117,9 @@ void insert_items(Connection& connection, const Sale& sale) {
 bool update_sale(Connection& connection, const SaleRecord& changed, Instant now) {
     Statement update(connection,
                      "UPDATE sales SET state = ?3, version = version + 1, title = ?4, opens_at_ms = ?5, "
-                     "closes_at_ms = ?6, warm_before_s = ?7, payment_window_s = ?8, updated_at_ms = ?9 "
+                     "closes_at_ms = ?6, warm_before_s = ?7, payment_window_s = ?8, updated_at_ms = ?9, "
+                     "human_check = ?10, pow_number_max = ?11, purchases_per_second_max = ?12, "
+                     "buyers_per_address_max = ?13 "
                      "WHERE id = ?1 AND version = ?2");
     const Sale& sale = changed.sale;
     return update.bind(1, sale.id.view())
@@ -121,6 +131,10 @@ bool update_sale(Connection& connection, const SaleRecord& changed, Instant now)
                .bind(7, sale.warm_before.count())
                .bind(8, sale.payment_window.count())
                .bind(9, to_ms(now))
+               .bind(10, name_of(sale.human_check))
+               .bind(11, sale.pow_number_max)
+               .bind(12, sale.purchases_per_second_max)
+               .bind(13, sale.buyers_per_address_max)
                .run() == 1;
 }
 

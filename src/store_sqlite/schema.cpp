@@ -138,12 +138,60 @@ constexpr const char* orders_migrations[] = {
     DROP TABLE purchases;
     ALTER TABLE purchases_by_position RENAME TO purchases;
     )sql",
+    R"sql(
+    ALTER TABLE sales ADD COLUMN pow_number_max INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sales ADD COLUMN purchases_per_second_max INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sales ADD COLUMN buyers_per_address_max INTEGER NOT NULL DEFAULT 0;
+    )sql",
+    R"sql(
+    CREATE TABLE settings(
+        name TEXT PRIMARY KEY,
+        text BLOB NOT NULL
+    ) WITHOUT ROWID;
+    )sql",
+    // An index entry of a hash or a name lands anywhere in its tree, and dirties a page nearly
+    // every time: that is most of what an order costs. Two of four are needed.
+    // - A purchase has one order because it names one, and its id stands in `purchases` once.
+    // - A buyer's active units are counted from the orders, in the index that finds them.
+    R"sql(
+    CREATE UNIQUE INDEX purchases_by_order ON purchases(order_id, id);
+    CREATE TABLE orders_by_id(
+        id            INTEGER PRIMARY KEY,
+        purchase      BLOB    NOT NULL,
+        sale          TEXT    NOT NULL,
+        item          TEXT    NOT NULL,
+        buyer         TEXT    NOT NULL,
+        units         INTEGER NOT NULL CHECK(units >= 1),
+        amount_minor  INTEGER NOT NULL CHECK(amount_minor >= 0),
+        currency      TEXT    NOT NULL,
+        state         TEXT    NOT NULL,
+        version       INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        pay_by_ms     INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        units_active  INTEGER NOT NULL GENERATED ALWAYS AS
+            (CASE WHEN state IN ('pending_payment', 'paying', 'paid', 'voiding') THEN units ELSE 0 END) VIRTUAL,
+        FOREIGN KEY(sale, item) REFERENCES items(sale, id),
+        FOREIGN KEY(id, purchase) REFERENCES purchases(order_id, id)
+    );
+    INSERT INTO orders_by_id SELECT * FROM orders;
+    DROP TABLE orders;
+    ALTER TABLE orders_by_id RENAME TO orders;
+    CREATE INDEX orders_by_buyer ON orders(buyer, sale, item, units_active);
+
+    DROP TABLE buyer_holdings;
+    CREATE VIEW buyer_holdings AS
+        SELECT sale, item, buyer, sum(units_active) AS units FROM orders WHERE units_active > 0
+        GROUP BY sale, item, buyer;
+    )sql",
 };
 
 }  // namespace
 
-const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations};
-const Schema orders_schema{"orders.db", 0x44424f31, orders_migrations};
+// The ledger's is smaller: a commit in which a page was split looks through the whole cache
+// (SQLite 3.40), and the ledger commits often.
+const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations, 16 * 1024};
+const Schema orders_schema{"orders.db", 0x44424f31, orders_migrations, 64 * 1024};
 
 void prepare(Connection& connection, const Schema& schema) {
     const auto newest = static_cast<int64_t>(schema.migrations.size());
@@ -168,9 +216,9 @@ void prepare(Connection& connection, const Schema& schema) {
     connection.execute("PRAGMA synchronous = FULL");
     connection.execute("PRAGMA foreign_keys = ON");
     connection.execute("PRAGMA temp_store = MEMORY");
-    // 64 MiB, taken only as it fills: with the default of 2 MiB most inserts of a long sale
-    // read a page of an index back from the disk's cache.
-    connection.execute("PRAGMA cache_size = -65536");
+    // Taken only as it fills: with the default of 2 MiB most inserts of a long sale read a page
+    // of an index back from the disk's cache.
+    connection.execute(fmt::format("PRAGMA cache_size = -{}", schema.cache_kib).c_str());
     if (is_new) connection.execute(fmt::format("PRAGMA application_id = {}", schema.application_id).c_str());
     for (int64_t at = version; at < newest; ++at) {
         Transaction transaction(connection);

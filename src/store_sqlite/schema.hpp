@@ -13,6 +13,7 @@ struct Schema {
     std::string_view name;                    // for messages: "ledger.db"
     int32_t application_id;                   // tells our files from others
     std::span<const char* const> migrations;  // migrations[n] leads from version n to n + 1
+    uint32_t cache_kib = 2048;                // of pages, in memory
 };
 
 extern const Schema ledger_schema;

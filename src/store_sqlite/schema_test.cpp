@@ -86,6 +86,49 @@ TEST(Schema, PurchasesOfTheFirstVersionAreKept) {
                  sqlite::Failure);
 }
 
+TEST(Schema, OrdersOfTheSecondVersionAreKeptAndStayOnePerPurchase) {
+    TemporaryFolder folder;
+    sqlite::Connection connection(folder.path("orders.db"), sqlite::Access::write);
+    const sqlite::Schema& newest = sqlite::orders_schema;
+    sqlite::prepare(connection, {newest.name, newest.application_id, newest.migrations.first(2)});
+    connection.execute(
+        "INSERT INTO sales VALUES('drop', 'open', 1, '', 1, 2, 0, 'reserve', 900, 'none', 1, 1);"
+        "INSERT INTO items VALUES('drop', 'phone', 0, '', 5, 5, 'TWD', 3, 9, 6, 3, 0, 1);"
+        "INSERT INTO purchases VALUES(x'01', 'drop', 'phone', 'alice', 2, 1, 1, 1, 'ordered', NULL, 11);"
+        "INSERT INTO purchases VALUES(x'02', 'drop', 'phone', 'alice', 1, 2, 1, 2, 'ordered', NULL, 12);"
+        "INSERT INTO purchases VALUES(x'03', 'drop', 'phone', 'alice', 1, 3, 1, 3, 'cancelled', 'so', 13);"
+        "INSERT INTO orders SELECT order_id, id, sale, item, buyer, units, 5, 'TWD', "
+        "iif(state = 'ordered', 'pending_payment', 'cancelled'), 1, 1, 1, 1 FROM purchases;"
+        "INSERT INTO buyer_holdings VALUES('drop', 'phone', 'alice', 3);");
+    sqlite::prepare(connection, newest);
+    EXPECT_EQ(connection.read_integer("SELECT count(*) FROM orders"), 3);
+    EXPECT_EQ(connection.read_integer("SELECT units FROM buyer_holdings WHERE buyer = 'alice'"), 3);
+    EXPECT_THROW(
+        connection.execute("INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, "
+                           "currency, state, version, created_at_ms, pay_by_ms, updated_at_ms) "
+                           "SELECT id + 10, purchase, sale, item, buyer, units, 5, 'TWD', "
+                           "'pending_payment', 1, 1, 1, 1 FROM orders WHERE id = 11"),
+        sqlite::Failure);
+}
+
+TEST(Schema, TheUnitsThatAnOrderHoldsAreCountedAsTheStatesSay) {
+    TemporaryFolder folder;
+    sqlite::Connection connection(folder.path("orders.db"), sqlite::Access::write);
+    sqlite::prepare(connection, sqlite::orders_schema);
+    connection.execute("PRAGMA foreign_keys = OFF");
+    for (int64_t id = 0; id <= static_cast<int64_t>(OrderState::refunded); ++id) {
+        const auto state = static_cast<OrderState>(id);
+        sqlite::Statement insert(connection,
+                                 "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, "
+                                 "currency, state, version, created_at_ms, pay_by_ms, updated_at_ms) "
+                                 "VALUES(?1, ?1, '', '', '', 7, 0, '', ?2, 1, 1, 1, 1)");
+        insert.bind(1, id).bind(2, name_of(state)).run();
+        const auto active =
+            connection.read_integer("SELECT units_active FROM orders ORDER BY id DESC LIMIT 1");
+        EXPECT_EQ(active, holds_units(state) ? 7 : 0) << name_of(state);
+    }
+}
+
 TEST(Schema, AFailedMigrationLeavesTheOldVersion) {
     TemporaryFolder folder;
     constexpr const char* steps[] = {"CREATE TABLE one(a);", "CREATE TABLE two(b); NONSENSE;"};

@@ -62,17 +62,10 @@ struct SqliteOrders::Statements {
               c,
               "UPDATE items SET units_available = units_available + ?3, units_held = units_held - ?3, "
               "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_held >= ?3"),
-          // Guards a further holding; place_one guards the first.
-          add_holding(
-              c,
-              "INSERT INTO buyer_holdings(sale, item, buyer, units) VALUES(?1, ?2, ?3, ?4) "
-              "ON CONFLICT DO UPDATE SET units = units + excluded.units WHERE units + excluded.units <= ?5"),
-          reduce_holding(
-              c,
-              "UPDATE buyer_holdings SET units = units - ?4 WHERE sale = ?1 AND item = ?2 AND buyer = ?3 "
-              "AND units > ?4"),
-          drop_holding(
-              c, "DELETE FROM buyer_holdings WHERE sale = ?1 AND item = ?2 AND buyer = ?3 AND units = ?4"),
+          // At most as many rows as the buyer's limit has units.
+          active_units(c,
+                       "SELECT units_active FROM orders "
+                       "WHERE buyer = ?1 AND sale = ?2 AND item = ?3 AND units_active > 0"),
           insert_order(
               c,
               "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, currency, state, "
@@ -83,13 +76,14 @@ struct SqliteOrders::Statements {
                        "WHERE id = ?1 AND buyer = ?2 AND state = 'pending_payment'") {}
 
     Statement move_position, item_terms, insert_purchase, cancel_purchase, take_units, return_held,
-        add_holding, reduce_holding, drop_holding, insert_order, cancel_order;
+        active_units, insert_order, cancel_order;
 };
 
 SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::write) {
     sqlite::prepare(connection_, sqlite::orders_schema);
     reader_ = std::make_unique<SqliteOrdersReader>(connection_);
     statements_ = std::make_unique<Statements>(connection_);
+    settings_ = std::make_unique<SqliteSettings>(connection_, failure_);
 }
 
 SqliteOrders::~SqliteOrders() = default;
@@ -253,21 +247,14 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
         bind(s.cancel_purchase, 1, acceptance.purchase).bind(2, reason).bind_null(3).run();
         return Placed::cancelled;
     };
-    if (units > terms.units_per_buyer_max) return cancel(reason_limit);
-    if (s.add_holding.bind(1, sale)
-            .bind(2, item)
-            .bind(3, buyer)
-            .bind(4, units)
-            .bind(5, terms.units_per_buyer_max)
-            .run() == 0) {
-        return cancel(reason_limit);
-    }
+    // Nobody else writes while this transaction lasts: what is counted here still holds below.
+    int64_t units_active = units;
+    for (Rows rows(s.active_units.bind(1, buyer).bind(2, sale).bind(3, item)); rows.next();)
+        units_active += rows->integer(0);
+    if (units_active > terms.units_per_buyer_max) return cancel(reason_limit);
     if (terms.suffices()) {
         terms.units_owed += units;
     } else if (!take_units(sale, item, units)) {
-        if (s.reduce_holding.bind(1, sale).bind(2, item).bind(3, buyer).bind(4, units).run() == 0) {
-            s.drop_holding.bind(1, sale).bind(2, item).bind(3, buyer).bind(4, units).run();
-        }
         return cancel(reason_no_unit);
     }
     s.insert_order.bind(1, static_cast<int64_t>(placement.order));
@@ -341,11 +328,7 @@ StoreResult<OrderRecord> SqliteOrders::cancel(OrderId id, const BuyerId& buyer, 
         }
         const std::string_view sale = order.sale.view(), item = order.item.view();
         const int64_t units = order.units;
-        const bool returned =
-            s.return_held.bind(1, sale).bind(2, item).bind(3, units).run() == 1 &&
-            (s.reduce_holding.bind(1, sale).bind(2, item).bind(3, buyer.view()).bind(4, units).run() == 1 ||
-             s.drop_holding.bind(1, sale).bind(2, item).bind(3, buyer.view()).bind(4, units).run() == 1);
-        if (!returned)
+        if (s.return_held.bind(1, sale).bind(2, item).bind(3, units).run() != 1)
             throw Failure(StoreErrc::damaged, "an order holds units that the stock row does not know");
         bind(s.cancel_purchase, 1, order.purchase)
             .bind(2, reason_by_buyer)

@@ -6,6 +6,7 @@
 
 #include "store/orders.hpp"
 #include "store_sqlite/sqlite.hpp"
+#include "store_sqlite/sqlite_settings.hpp"
 
 namespace doorbuster {
 
@@ -43,6 +44,7 @@ public:
     ~SqliteOrders() override;
 
     OrdersReader& reader() override { return *reader_; }
+    Settings& settings() { return *settings_; }
     StoreResult<SaleRecord> create_sale(const Sale&, SaleState, Instant now) override;
     StoreResult<SaleRecord> change_sale(const SaleRecord& changed, bool with_items, Instant now) override;
     StoreResult<SaleRecord> restock(const SaleId&, const ItemId&, uint32_t units, uint64_t version,
@@ -79,6 +81,7 @@ private:
     sqlite::Connection connection_;
     std::unique_ptr<SqliteOrdersReader> reader_;
     std::unique_ptr<Statements> statements_;
+    std::unique_ptr<SqliteSettings> settings_;
     std::optional<StoreError> failure_;
 };
 

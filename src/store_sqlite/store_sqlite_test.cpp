@@ -1,6 +1,7 @@
 // The embedded store passes the contracts of its ports.
 #include "store/ledger_contract.hpp"
 #include "store/orders_contract.hpp"
+#include "store/settings_contract.hpp"
 #include "store_sqlite/sqlite_ledger.hpp"
 #include "store_sqlite/sqlite_orders.hpp"
 #include "store_sqlite/testing.hpp"
@@ -31,6 +32,7 @@ public:
     SqliteOrdersFixture() { reopen(); }
     Orders& orders() { return *orders_; }
     OrdersReader& reader() { return *reader_; }
+    Settings& settings() { return orders_->settings(); }
     void reopen() {
         reader_.reset();
         orders_.reset();
@@ -46,6 +48,7 @@ private:
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, LedgerContract, SqliteLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, OrdersContract, SqliteOrdersFixture);
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, SettingsContract, SqliteOrdersFixture);
 
 }  // namespace
 }  // namespace doorbuster

@@ -57,6 +57,7 @@ def test_the_columns_are_there(folder, database):
 def test_the_database_itself_refuses_a_broken_promise(folder, tmp_path, database, statement):
     copy = shutil.copy(folder / database, tmp_path / database)
     connection = sqlite3.connect(copy)
+    connection.execute("PRAGMA foreign_keys = ON")  # as the server has it
     with pytest.raises(sqlite3.IntegrityError):
         connection.execute(statement)
     connection.close()

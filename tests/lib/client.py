@@ -30,11 +30,15 @@ class Answer:
 
 
 class Client:
-    """Speaks to one listener over one connection. `contract` may be None: nothing is held against it."""
+    """Speaks to one listener over one connection. `contract` may be None: nothing is held against it.
 
-    def __init__(self, port: int, listener: str, bearer: str = None, contract=None):
+    `source` is the loopback address that it comes from: to a server, another address is another client.
+    """
+
+    def __init__(self, port: int, listener: str, bearer: str = None, contract=None, source: str = "127.0.0.1"):
         self.port, self.listener, self.bearer, self.contract = port, listener, bearer, contract
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_S_MAX)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_S_MAX,
+                                                      source_address=(source, 0))
 
     def request(self, method: str, path: str, body=None, headers: dict = None) -> Answer:
         """`body` is sent as JSON; bytes are sent as they are. A header of None is left out."""
@@ -67,6 +71,12 @@ class Client:
     def patch(self, path, body=None, **more) -> Answer:
         return self.request("PATCH", path, body=body, **more)
 
+    def put(self, path, body=None, **more) -> Answer:
+        return self.request("PUT", path, body=body, **more)
+
+    def delete(self, path, **more) -> Answer:
+        return self.request("DELETE", path, **more)
+
     def close(self) -> None:
         self._connection.close()
 
@@ -74,8 +84,9 @@ class Client:
 class RawConnection:
     """Sends exactly the bytes given: for requests that no honest client would build."""
 
-    def __init__(self, port: int):
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=ANSWER_S_MAX)
+    def __init__(self, port: int, source: str = "127.0.0.1"):
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=ANSWER_S_MAX,
+                                                source_address=(source, 0))
 
     def send(self, data: bytes) -> None:
         self._socket.sendall(data)

@@ -48,6 +48,12 @@ class Server:
             "DOORBUSTER_STORE__PATH": str(self.data),
             # A busy machine may take seconds for a sync; only the tests of overload mean overload.
             "DOORBUSTER_SHARD__WAIT_MS_MAX": "60000",
+            # All clients of a test come from one address, and in a hurry; only the tests of limits mean limits.
+            "DOORBUSTER_LIMITS__ADDRESS_PER_SECOND": "0",
+            "DOORBUSTER_LIMITS__BUYER_PER_MINUTE": "0",
+            "DOORBUSTER_LIMITS__GLOBAL_PER_SECOND": "0",
+            "DOORBUSTER_LIMITS__BUYERS_PER_ADDRESS_MAX": "0",
+            "DOORBUSTER_OVERLOAD__DETECT": "false",
             **self.settings,
             **more,
         })

@@ -63,18 +63,18 @@ class Shop:
     def admin_with(self, key) -> Client:
         return self._client("admin", self.server.admin_port, key)
 
-    def buyer(self, name: str = None) -> Client:
+    def buyer(self, name: str = None, **more) -> Client:
         """A new buyer, or the one of that name, on a connection of its own."""
         name = name or f"buyer-{next(self._buyers)}-{uuid.uuid4().hex[:8]}"
-        client = self.public_with(jwt.mint(self.server.hmac_secret, name))
+        client = self.public_with(jwt.mint(self.server.hmac_secret, name), **more)
         client.name = name
         return client
 
-    def public_with(self, token) -> Client:
-        return self._client("public", self.server.public_port, token)
+    def public_with(self, token, **more) -> Client:
+        return self._client("public", self.server.public_port, token, **more)
 
-    def _client(self, listener, port, bearer) -> Client:
-        client = Client(port, listener, bearer, self.contract)
+    def _client(self, listener, port, bearer, **more) -> Client:
+        client = Client(port, listener, bearer, self.contract, **more)
         self._clients.append(client)
         return client
 

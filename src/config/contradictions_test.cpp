@@ -1,0 +1,37 @@
+#include "config/contradictions.hpp"
+
+#include <gmock/gmock.h>
+
+namespace doorbuster {
+namespace {
+
+void set(Config& config, const char* name, const char* value) {
+    AnyOption* option = config.find(name);
+    ASSERT_NE(option, nullptr) << name;
+    ASSERT_EQ(option->set(PlainText{value}, {}), std::nullopt) << name;
+}
+
+TEST(Contradictions, TheDefaultsHaveNone) {
+    EXPECT_TRUE(contradictions_in(Config()).empty());
+}
+
+TEST(Contradictions, AnExactWindowOfManyIsRefusedAndToldWhatToDo) {
+    Config config;
+    set(config, "limits.address_policy", "sliding_window");
+    const auto faults = contradictions_in(config);
+    ASSERT_EQ(faults.size(), 1u);
+    EXPECT_THAT(faults.front(), testing::HasSubstr("limits.address_per_second is 100"));
+    EXPECT_THAT(faults.front(), testing::HasSubstr("token_bucket"));
+    set(config, "limits.address_per_second", "64");
+    EXPECT_TRUE(contradictions_in(config).empty());
+}
+
+TEST(Contradictions, BarredBeforeSlowedIsRefused) {
+    Config config;
+    set(config, "risk.strikes_bar", "4");
+    ASSERT_EQ(contradictions_in(config).size(), 1u);
+    EXPECT_THAT(contradictions_in(config).front(), testing::HasSubstr("risk.strikes_bar"));
+}
+
+}  // namespace
+}  // namespace doorbuster

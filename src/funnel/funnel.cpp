@@ -1,0 +1,172 @@
+#include "funnel/funnel.hpp"
+
+#include "base/check.hpp"
+#include "funnel/admission.hpp"
+#include "funnel/client_address.hpp"
+#include "funnel/cookie.hpp"
+#include "funnel/crowd.hpp"
+#include "funnel/human_check.hpp"
+#include "funnel/origin.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+Refusal refusal_of(Admission admission) {
+    switch (admission) {
+        case Admission::pass:
+            return Refusal::none;
+        case Admission::not_open:
+            return Refusal::not_open;
+        case Admission::ended:
+            return Refusal::ended;
+        case Admission::paused:
+            return Refusal::paused;
+        case Admission::sold_out:
+            return Refusal::sold_out;
+    }
+    CHECK(false);
+    return Refusal::unavailable;
+}
+
+}  // namespace
+
+Ruling Funnel::arrive(const Arrival& arrival, Uptime uptime) {
+    const Level level = state_.level.in_force();
+    if (!passes(level, arrival.kind)) {
+        return Ruling::refuse(Stage::level,
+                              level == Level::closed ? Refusal::unavailable : Refusal::overloaded);
+    }
+
+    address_ = client_address(arrival.peer, arrival.forwarded_for, rules_->trusted_proxies);
+    address_standing_ = rules_->lists->of(address_);
+    if (address_standing_ == Standing::blocked) return Ruling::refuse(Stage::address_list, Refusal::blocked);
+    if (address_standing_ == Standing::neutral) {
+        if (const auto limit = rules_->limits->address(address_, uptime); !limit.passes) {
+            return Ruling::refuse(Stage::address_limit, limit);
+        }
+    }
+    if (const auto limit = rules_->limits->global(uptime); !limit.passes) {
+        return Ruling::refuse(Stage::global_limit, limit);
+    }
+    return Ruling::pass();
+}
+
+Ruling Funnel::identify(const Credentials& credentials, Instant now, Who& who) {
+    const PresentedToken presented =
+        presented_token(credentials.authorization, credentials.cookie, rules_->cookie);
+    const auto verified = identities_.verify(*rules_->identity, presented.token, now);
+    if (!verified) {
+        // An oversized token is refused before any crypto: that is no statement about identity.
+        return Ruling::refuse(Stage::identity, verified.error() == IdentityFault::oversized
+                                                   ? Refusal::malformed
+                                                   : Refusal::unauthenticated);
+    }
+    if (presented.is_from_cookie && credentials.changes_something &&
+        !is_own_site(credentials.origin, credentials.host, rules_->origins)) {
+        return Ruling::refuse(Stage::origin, Refusal::cross_site);
+    }
+    who = *verified;
+    return Ruling::pass();
+}
+
+Ruling Funnel::take_check(const BuyerId& buyer, Uptime uptime) {
+    const Standing standing = rules_->lists->of(buyer);
+    if (standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
+    if (standing == Standing::allowed) return Ruling::pass();
+    if (state_.strikes.conduct_of(buyer, uptime) == Conduct::barred) {
+        return Ruling::refuse(Stage::risk, Refusal::blocked);
+    }
+    if (const auto limit = rules_->limits->checks(buyer, uptime); !limit.passes) {
+        return Ruling::refuse(Stage::buyer_limit, limit);
+    }
+    return Ruling::pass();
+}
+
+Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseId& id) {
+    const SaleId& sale = attempt.sale.sale.id;
+    const BuyerId& buyer = attempt.who.buyer;
+
+    if (attempt.item.board->perhaps_winner(buyer)) {
+        const auto named = name_of(attempt);
+        if (named && attempt.item.board->perhaps_accepted(*named)) {
+            id = *named;
+            return Ruling::pass();
+        }
+    }
+    if (const Ruling ruling = ask_stranger(attempt, now, uptime); !ruling.passes()) return ruling;
+    if (const Ruling ruling = check_token(attempt, now, uptime, id); !ruling.passes()) return ruling;
+
+    if (rules_->lists->of(buyer) != Standing::allowed) {
+        const ConductRuling conduct = state_.strikes.admit(buyer, uptime);
+        if (conduct.conduct == Conduct::barred) return Ruling::refuse(Stage::risk, Refusal::blocked);
+        if (!conduct.passes()) {
+            return Ruling::refuse(Stage::risk, LimitRuling::slowed(conduct.retry_after));
+        }
+    }
+    if (const auto limit = rules_->limits->sale(sale, attempt.sale.sale.purchases_per_second_max, uptime);
+        !limit.passes) {
+        return Ruling::refuse(Stage::sale_limit, limit);
+    }
+    if (is_crowded(attempt.units_waited_for, attempt.item.board->stock())) {
+        return Ruling::refuse(Stage::crowd, Refusal::crowded);
+    }
+    return Ruling::pass();
+}
+
+std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) const {
+    const TokenScope scope{attempt.sale.sale.id, attempt.item.item.id, attempt.who.buyer};
+    if (attempt.token.data() != nullptr) return rules_->tokens->named_purchase(attempt.token, scope);
+    if (attempt.key.data() == nullptr) return std::nullopt;
+    return purchase_id_of(scope.sale, scope.item, scope.buyer, attempt.key);
+}
+
+// What can be said before the purchase has a name.
+Ruling Funnel::ask_stranger(const Attempt& attempt, Instant now, Uptime uptime) {
+    const Sale& sale = attempt.sale.sale;
+    const BuyerId& buyer = attempt.who.buyer;
+
+    const Standing standing = rules_->lists->of(buyer);
+    if (standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
+    if (standing == Standing::neutral) {
+        if (const auto limit = rules_->limits->buyer(buyer, uptime); !limit.passes) {
+            return Ruling::refuse(Stage::buyer_limit, limit);
+        }
+    }
+    const Admission admission = admit(attempt.sale, attempt.item, PurchaseId{}, buyer, now);
+    if (admission == Admission::sold_out) return Ruling::refuse(Stage::sold_out, Refusal::sold_out);
+    if (admission != Admission::pass) return Ruling::refuse(Stage::window, refusal_of(admission));
+
+    if (standing == Standing::neutral && address_standing_ == Standing::neutral) {
+        const auto limit =
+            rules_->limits->buyers_at(address_, sale.id, buyer, sale.buyers_per_address_max, uptime);
+        if (!limit.passes) return Ruling::refuse(Stage::buyers_per_address, limit);
+    }
+    return Ruling::pass();
+}
+
+// The purchase gets its name: the token's, the key's, or one made up.
+Ruling Funnel::check_token(const Attempt& attempt, Instant now, Uptime uptime, PurchaseId& id) {
+    const Sale& sale = attempt.sale.sale;
+    const BuyerId& buyer = attempt.who.buyer;
+    const ItemId& item = attempt.item.item.id;
+    const bool is_asked = check_asked(sale.human_check, attempt.who.check) != HumanCheck::none;
+
+    if (attempt.token.data() == nullptr) {
+        if (is_asked) return Ruling::refuse(Stage::token, Refusal::token_required);
+        id = attempt.key.data() != nullptr ? purchase_id_of(sale.id, item, buyer, attempt.key)
+                                           : fresh_ids_.next();
+        return Ruling::pass();
+    }
+    // One that was got while the sale still asked is as good as ever.
+    const auto opened = rules_->tokens->open(attempt.token, {sale.id, item, buyer}, now);
+    if (!opened) {
+        if (!is_asked) return Ruling::refuse(Stage::token, Refusal::token_not_asked);
+        state_.strikes.strike(buyer, Strike::refused_token, uptime);
+        return Ruling::refuse(Stage::token, Refusal::token_invalid);
+    }
+    id = *opened;
+    return Ruling::pass();
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,241 @@
+// KeyTable: a few words of memory per key, for more keys than there is memory, without locks.
+//
+// A limiter must remember every address for a while, and an attacker has millions of them. So
+// the table has a fixed size, and when it is full a new key shares one of a few overflow
+// entries with others: it is held to the limit together with them. Stricter, never looser; and
+// as nothing that still matters is ever pushed out, a flood of keys resets nobody's limit.
+//
+// A key belongs to one set of eight slots and is known there by its tag; two keys of one set
+// with one tag (2 in a million) are one key to the table. A slot has a deed, which says whose
+// it is, and cells, whose meaning is the Rules':
+//   bool is_idle(uint64_t cell, uint64_t now)       forgetting this cell would change no answer
+//   void inherit(Word& cell, uint64_t from, now)    makes the cell as strict as `from`, too
+//
+// How a slot changes hands. The new key claims it: settled(old) -> claimed(old, new). From then
+// on every thread of either key can see it. After that the claimant's thread, or any other of
+// the same key that comes by, looks (1) that no other slot of the set is the new key's, taking
+// back claims on later slots and giving way to earlier ones; (2) that the cells are still idle;
+// (3) whether the overflow entry is; and then settles. A cell is never cleared: idle is as good.
+//
+// How a key uses its cells: find the slot, change the cells, and look at the deed again. If the
+// slot is no longer the key's, the change hit a stranger (who is held more strictly by it), and
+// everything is done over. If it is claimed, the claim is taken back.
+//
+// Invariants
+//   I1  No key owns two slots. Of two claims of one key, the one that was made first is seen
+//       by (1) of the other, which then falls or makes the first one fall.
+//   I2  No slot changes hands with a change in it that counted. The change came before (2),
+//       which then saw it; or its second look came after the claim, and took it back.
+//   I3  No key leaves behind what it did in the overflow. A thread that changed the overflow
+//       entry looks again whether its key has or claims a slot, and if so does it over there;
+//       if not, the claim came later, and (3) saw the change.
+// They need one order of all loads and swaps, hence sequential consistency throughout.
+//
+// Thread safety: `at` from any thread, lock-free: a thread that is stopped anywhere keeps no
+// other from going on. No allocation after construction.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+#include "base/check.hpp"
+#include "funnel/deed.hpp"
+
+namespace doorbuster {
+
+struct KeyTableRoom {
+    size_t keys_max;  // rounded up to a power of two
+    uint32_t cells_per_key;
+};
+
+template <class Rules, class Word = std::atomic<uint64_t>>
+class KeyTable {
+public:
+    using Cells = std::span<Word>;
+
+    static constexpr size_t ways = 8;
+
+    KeyTable(const Rules& rules, KeyTableRoom room)
+        : rules_(rules),
+          cells_per_key_(room.cells_per_key),
+          slots_(std::bit_ceil(std::max(room.keys_max, ways))),
+          overflow_slots_(std::max<size_t>(slots_ / 64, 4)),
+          deeds_(make_words(slots_)),
+          cells_(make_words((slots_ + overflow_slots_) * cells_per_key_)) {
+        CHECK(cells_per_key_ > 0);
+    }
+
+    // What `use` answers about the cells of the key; it may be asked more than once, and only
+    // the last answer counts. `key` is a seeded hash: nobody may be able to choose its bits.
+    template <class Use>
+    auto at(uint64_t key, uint64_t now, Use&& use) {
+        const Home home = home_of(key);
+        for (;;) {
+            const size_t slot = find_or_claim(home, now);
+            auto answer = use(cells_of(slot));
+            if (slot != home.overflow_slot) {
+                if (still_owns(home, slot)) return answer;
+            } else if (!has_or_claims_slot(home)) {
+                overflowed_total_.fetch_add(1, std::memory_order_relaxed);
+                return answer;
+            }
+        }
+    }
+
+    uint64_t overflowed_total() const { return overflowed_total_.load(std::memory_order_relaxed); }
+    size_t keys_max() const { return slots_; }
+    size_t memory_bytes() const {
+        return (slots_ + (slots_ + overflow_slots_) * cells_per_key_) * sizeof(Word);
+    }
+
+private:
+    struct Home {
+        KeyTag tag;
+        size_t first_slot;
+        size_t overflow_slot;  // by the tag alone: keys that share a tag in a set share this, too
+    };
+    Home home_of(uint64_t key) const {
+        const auto low = static_cast<KeyTag>(key & ((1 << key_tag_bits) - 1));
+        const KeyTag tag = low == 0 ? 1 : low;
+        const size_t set = key >> key_tag_bits & (slots_ / ways - 1);
+        return {tag, set * ways, slots_ + tag % overflow_slots_};
+    }
+
+    Cells cells_of(size_t slot) { return {&cells_[slot * cells_per_key_], cells_per_key_}; }
+
+    bool is_idle(size_t slot, uint64_t now) {
+        for (const Word& cell : cells_of(slot)) {
+            if (!rules_.is_idle(cell.load(), now)) return false;
+        }
+        return true;
+    }
+
+    // The key's own slot, which it may lose again at any moment, or its overflow entry.
+    size_t find_or_claim(const Home& home, uint64_t now) {
+        for (;;) {
+            if (const size_t slot = find(home, now); slot != none) return slot;
+            const size_t slot = claim(home, now);
+            if (slot == none) return home.overflow_slot;
+            settle(home, slot, now);
+        }
+    }
+
+    size_t find(const Home& home, uint64_t now) {
+        for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
+            const uint64_t word = deeds_[slot].load();
+            const Deed deed = Deed::unpack(word);
+            if (deed.owner != home.tag) continue;
+            if (deed.phase == Deed::Phase::inheriting) inherit(home, slot, word, now);
+            return slot;
+        }
+        return none;
+    }
+
+    // A slot that the key claims, or that another thread claims for it; none if all are in use.
+    size_t claim(const Home& home, uint64_t now) {
+        for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
+            if (Deed::unpack(deeds_[slot].load()).is_claimed_by(home.tag)) return slot;
+        }
+        for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
+            uint64_t word = deeds_[slot].load();
+            const Deed deed = Deed::unpack(word);
+            if (deed.owner == home.tag || deed.is_claimed_by(home.tag)) return slot;
+            if (deed.phase != Deed::Phase::settled || !is_idle(slot, now)) continue;
+            deeds_[slot].compare_exchange_strong(word, deed.claimed_by(home.tag).pack());
+            return slot;
+        }
+        return none;
+    }
+
+    // Carries the key's claim on the slot through, or takes it back; the header says why so.
+    void settle(const Home& home, size_t slot, uint64_t now) {
+        uint64_t word = deeds_[slot].load();
+        const Deed deed = Deed::unpack(word);
+        if (!deed.is_claimed_by(home.tag)) return;
+        for (size_t other = home.first_slot; other < home.first_slot + ways; ++other) {
+            if (other == slot) continue;
+            const uint64_t other_word = deeds_[other].load();
+            const Deed rival = Deed::unpack(other_word);
+            const bool is_claim = rival.is_claimed_by(home.tag);
+            if (rival.owner == home.tag || (is_claim && other < slot)) {
+                take_back_claim(slot, word);
+                return;
+            }
+            if (is_claim && !take_back_claim(other, other_word)) return;
+        }
+        if (!is_idle(slot, now)) {
+            take_back_claim(slot, word);
+            return;
+        }
+        const Deed next = is_idle(home.overflow_slot, now) ? deed.granted() : deed.inherited();
+        deeds_[slot].compare_exchange_strong(word, next.pack());
+    }
+
+    bool take_back_claim(size_t slot, uint64_t word) {
+        return deeds_[slot].compare_exchange_strong(word, Deed::unpack(word).kept().pack());
+    }
+
+    // Any thread of the key may do this, also twice: inheriting only makes stricter.
+    void inherit(const Home& home, size_t slot, uint64_t word, uint64_t now) {
+        const Cells from = cells_of(home.overflow_slot), into = cells_of(slot);
+        for (size_t i = 0; i < cells_per_key_; ++i) rules_.inherit(into[i], from[i].load(), now);
+        deeds_[slot].compare_exchange_strong(word, Deed::unpack(word).kept().pack());
+    }
+
+    bool still_owns(const Home& home, size_t slot) {
+        for (;;) {
+            const uint64_t word = deeds_[slot].load();
+            const Deed deed = Deed::unpack(word);
+            if (deed.owner != home.tag) return false;
+            if (deed.phase != Deed::Phase::claimed || take_back_claim(slot, word)) return true;
+        }
+    }
+
+    bool has_or_claims_slot(const Home& home) {
+        for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
+            const Deed deed = Deed::unpack(deeds_[slot].load());
+            if (deed.owner == home.tag || deed.is_claimed_by(home.tag)) return true;
+        }
+        return false;
+    }
+
+    static constexpr size_t none = SIZE_MAX;
+
+    // Cache-aligned: the deeds of a set are one line. From calloc, which takes fresh pages from
+    // the kernel: they are zero, as words begin, and cost nothing until a key touches them.
+    static constexpr size_t line_bytes = 64;
+    static_assert(std::is_trivially_destructible_v<Word> && sizeof(Word) == sizeof(uint64_t));
+    struct Free {
+        void* from;
+        void operator()(Word*) const { std::free(from); }
+    };
+    using Words = std::unique_ptr<Word[], Free>;
+    static Words make_words(size_t count) {
+        size_t room = count * sizeof(Word) + line_bytes;
+        void* const from = std::calloc(room, 1);
+        if (from == nullptr) throw std::bad_alloc();
+        void* at = from;
+        std::align(line_bytes, count * sizeof(Word), at, room);
+        return Words(static_cast<Word*>(at), Free{from});
+    }
+
+    // Fixed at construction.
+    const Rules rules_;
+    const size_t cells_per_key_;
+    const size_t slots_;
+    const size_t overflow_slots_;
+
+    // Changed by any thread.
+    const Words deeds_;
+    const Words cells_;  // slot by slot, the overflow entries last
+    alignas(64) std::atomic<uint64_t> overflowed_total_{0};
+};
+
+}  // namespace doorbuster

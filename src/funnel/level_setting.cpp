@@ -1,0 +1,33 @@
+#include "funnel/level_setting.hpp"
+
+#include "base/log.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+constexpr std::string_view setting = "level";
+
+}  // namespace
+
+StoreResult<void> restore_level(Settings& settings, LevelSwitch& level, Instant now) {
+    const auto text = settings.get(setting);
+    if (!text) return text.error();
+    const auto kept = OperatorLevel::from(text->value_or("auto"));
+    if (!kept) return StoreError{StoreErrc::damaged, "reading the operator's level", **text};
+    level.set_by_operator(*kept, now);
+    if (level.in_force() != Level::normal) {
+        log_warn("starting with a level that the operator set before",
+                 {{"level", name_of(level.in_force())}});
+    }
+    return {};
+}
+
+StoreResult<void> change_level(Settings& settings, LevelSwitch& level, OperatorLevel to, Instant now) {
+    if (auto kept = settings.put(setting, to.text()); !kept) return kept.error();
+    level.set_by_operator(to, now);
+    log_warn("the operator set the level", {{"asked", to.text()}, {"in_force", name_of(level.in_force())}});
+    return {};
+}
+
+}  // namespace doorbuster

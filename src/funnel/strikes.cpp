@@ -1,0 +1,147 @@
+#include "funnel/strikes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+constexpr Uptime tick = milliseconds(100);
+constexpr uint64_t time_mask = UINT32_MAX;
+
+// 2^32 ticks are 13 years of uptime.
+uint32_t ticks_of(Uptime time) {
+    return static_cast<uint32_t>(std::min<int64_t>(time / tick, UINT32_MAX));
+}
+
+uint32_t tag_in(uint64_t word) {
+    return static_cast<uint32_t>(word >> 32);
+}
+
+uint64_t left_of(uint64_t word, uint32_t now) {
+    const uint64_t at = word & time_mask;
+    return at > now ? at - now : 0;
+}
+
+uint64_t word_of(uint32_t tag, uint64_t at) {
+    return uint64_t{tag} << 32 | std::min(at, time_mask);
+}
+
+// The set is chosen by the low bits of the hash.
+uint32_t tag_of(uint64_t hash) {
+    return static_cast<uint32_t>(hash >> 32);
+}
+
+}  // namespace
+
+Strikes::Strikes(size_t buyers_max, const StrikeTerms& terms, uint64_t seed)
+    : seed_(seed), sets_(buyers_max / ways) {
+    CHECK(std::has_single_bit(buyers_max) && buyers_max >= ways);
+    set_terms(terms);
+}
+
+void Strikes::set_terms(const StrikeTerms& terms) {
+    const uint64_t forget = std::max<uint64_t>(1, ticks_of(terms.forget));
+    for (size_t kind = 0; kind < strike_ticks_.size(); ++kind)
+        strike_ticks_[kind] = terms.points[kind] * forget;
+    slow_ticks_ = terms.slow_at * forget;
+    bar_ticks_ = terms.bar_at * forget;
+    slow_every_ticks_ = std::max<uint64_t>(1, ticks_of(terms.slow_every));
+}
+
+// Twice what bars is the most: a buyer's software gone wrong overnight is not barred for a week.
+uint64_t Strikes::later(uint64_t forgotten_at, uint64_t ticks, uint32_t now) const {
+    const uint64_t most = now + 2 * bar_ticks_.load(std::memory_order_relaxed);
+    return std::min(std::max<uint64_t>(forgotten_at, now) + ticks, most);
+}
+
+void Strikes::strike(const BuyerId& buyer, Strike kind, Uptime uptime) {
+    const uint64_t hash = hash_of(buyer);
+    const uint32_t now = ticks_of(uptime);
+    const uint64_t ticks = strike_ticks_[static_cast<size_t>(kind)].load(std::memory_order_relaxed);
+    Set& set = set_of(hash);
+    strikes_total_.fetch_add(1, std::memory_order_relaxed);
+    if (add_to_own(set, tag_of(hash), ticks, now)) return;
+    overflowed_total_.fetch_add(1, std::memory_order_relaxed);
+    add_to_shared(set.shared_forgotten_at, ticks, now);
+}
+
+bool Strikes::add_to_own(Set& set, uint32_t tag, uint64_t ticks, uint32_t now) const {
+    // Begins again whenever another thread was faster: then somebody's strike has been counted.
+    for (;;) {
+        Word* slot = nullptr;
+        uint64_t seen = 0;
+        for (Word& word : set.forgotten_at) {
+            const uint64_t value = word.load(std::memory_order_relaxed);
+            const bool is_own = tag_in(value) == tag && left_of(value, now) > 0;
+            if (!is_own && (slot != nullptr || left_of(value, now) > 0)) continue;
+            slot = &word;
+            seen = value;
+            if (is_own) break;
+        }
+        if (slot == nullptr) return false;
+        // Two threads that strike a new buyer at once may end up in two slots, where one slot
+        // was forgotten between their looks: find() adds them up.
+        const uint64_t changed = word_of(tag, later(tag_in(seen) == tag ? seen & time_mask : 0, ticks, now));
+        if (slot->compare_exchange_strong(seen, changed, std::memory_order_relaxed)) return true;
+    }
+}
+
+void Strikes::add_to_shared(Word& shared, uint64_t ticks, uint32_t now) const {
+    uint64_t seen = shared.load(std::memory_order_relaxed);
+    while (
+        !shared.compare_exchange_weak(seen, word_of(0, later(seen, ticks, now)), std::memory_order_relaxed)) {
+    }
+}
+
+Strikes::Found Strikes::find(const Set& set, uint32_t tag, uint32_t now) {
+    Found found;
+    for (size_t way = 0; way < ways; ++way) {
+        const uint64_t word = set.forgotten_at[way].load(std::memory_order_relaxed);
+        if (tag_in(word) != tag || left_of(word, now) == 0) continue;
+        found.own_ticks += left_of(word, now);
+        if (found.way == ways) found.way = way;
+    }
+    found.shared_ticks = left_of(set.shared_forgotten_at.load(std::memory_order_relaxed), now);
+    return found;
+}
+
+Conduct Strikes::judge(const Found& found) const {
+    if (found.own_ticks >= bar_ticks_.load(std::memory_order_relaxed)) return Conduct::barred;
+    const uint64_t slow_ticks = slow_ticks_.load(std::memory_order_relaxed);
+    return found.own_ticks + found.shared_ticks >= slow_ticks ? Conduct::slowed : Conduct::fine;
+}
+
+Conduct Strikes::conduct_of(const BuyerId& buyer, Uptime uptime) const {
+    const uint64_t hash = hash_of(buyer);
+    return judge(find(set_of(hash), tag_of(hash), ticks_of(uptime)));
+}
+
+ConductRuling Strikes::admit(const BuyerId& buyer, Uptime uptime) {
+    const uint64_t hash = hash_of(buyer);
+    const uint32_t now = ticks_of(uptime);
+    Set& set = set_of(hash);
+    const Found found = find(set, tag_of(hash), now);
+    const Conduct conduct = judge(found);
+    if (conduct == Conduct::fine) return {};
+    if (conduct == Conduct::barred) {
+        const uint64_t above = found.own_ticks - bar_ticks_.load(std::memory_order_relaxed);
+        return {conduct, static_cast<int64_t>(above + 1) * tick};
+    }
+
+    const bool has_own = found.way != ways;
+    const uint32_t tag = has_own ? tag_of(hash) : 0;
+    Word& turn = has_own ? set.turn_at[found.way] : set.shared_turn_at;
+    uint64_t seen = turn.load(std::memory_order_relaxed);
+    for (;;) {
+        const uint64_t left = tag_in(seen) == tag ? left_of(seen, now) : 0;  // else of a buyer before
+        if (left > 0) return {conduct, static_cast<int64_t>(left) * tick};
+        const uint64_t next = word_of(tag, now + slow_every_ticks_.load(std::memory_order_relaxed));
+        if (turn.compare_exchange_weak(seen, next, std::memory_order_relaxed)) return {conduct, Uptime{}};
+    }
+}
+
+}  // namespace doorbuster

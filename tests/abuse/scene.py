@@ -1,0 +1,69 @@
+"""A scene: honest buyers beside an attack, and the audit that nothing but what they bought is gone."""
+import re
+
+from lib.client import Answer, Client
+from lib.shop import Shop, buy, eventually, item_terms
+
+
+def figure(shop: Shop, name: str, **labels: str) -> int:
+    """A sum over the series of a metric that carry these labels; 0 if there is none."""
+    page = shop.admin.get("/metrics").body.decode()
+    total = 0
+    for found in re.finditer(rf"^{name}(?:{{(.*)}})? (\S+)$", page, re.MULTILINE):
+        said = dict(re.findall(r'(\w+)="([^"]*)"', found[1] or ""))
+        if all(said.get(label) == value for label, value in labels.items()):
+            total += int(float(found[2]))
+    return total
+
+
+class Scene:
+    """Everything that takes a unit in a test goes through `bought`; the audit compares with that."""
+
+    def __init__(self, shop: Shop):
+        self.shop = shop
+        self._bought = {}  # (sale, item) -> {purchase id: units}
+        self._before = self._server()
+
+    def _server(self) -> dict:
+        return {"acceptances_total": figure(self.shop, "doorbuster_acceptances_total"),
+                "ordered": figure(self.shop, "doorbuster_orders_total", outcome="ordered"),
+                "cancelled": figure(self.shop, "doorbuster_orders_total", outcome="cancelled"),
+                "dead_letter": figure(self.shop, "doorbuster_orders_total", outcome="dead_letter")}
+
+    def sale(self, state: str = "open", **terms) -> str:
+        """A sale of this scene; `state` is how far the operator takes it: draft, ready or open."""
+        sale = self.shop.create_sale(**terms)
+        if state != "draft":
+            self.shop.act(sale, "warm")
+        if state == "open":
+            self.shop.act(sale, "open")
+        for item in terms.get("items", [item_terms()]):
+            self._bought[sale, item["id"]] = {}
+        return sale
+
+    def bought(self, sale: str, answer: Answer, item: str = "phone", quantity: int = 1) -> str:
+        """Notes an honest purchase: `answer` must be the yes to it."""
+        assert answer.status == 202, (answer.status, answer.body)
+        purchase = answer.json["id"]
+        self._bought[sale, item][purchase] = quantity
+        return purchase
+
+    def honest(self, sale: str, buyer: Client = None, item: str = "phone", **more) -> str:
+        """The positive control: somebody honest buys one, right now, and gets it."""
+        buyer = buyer or self.shop.buyer()
+        return self.bought(sale, buy(buyer, sale, item, **more), item)
+
+    def audit(self) -> None:
+        """Stock, holds and orders are as if only the honest purchases had ever come."""
+        for (sale, item), purchases in self._bought.items():
+            stock, units = self.shop.stock(sale, item), sum(purchases.values())
+            assert stock["units_held"] + stock["units_sold"] == units, (sale, item, stock, purchases)
+            assert stock["units_available"] == stock["units_total"] - units, (sale, item, stock)
+        honest = sum(len(purchases) for purchases in self._bought.values())
+
+        def all_ordered():
+            now = self._server()
+            return now["ordered"] - self._before["ordered"] == now["acceptances_total"] - self._before["acceptances_total"]
+        eventually("every acceptance has become an order", all_ordered)
+        now = {name: value - self._before[name] for name, value in self._server().items()}
+        assert now == {"acceptances_total": honest, "ordered": honest, "cancelled": 0, "dead_letter": 0}, now
