@@ -85,5 +85,3 @@ BENCHMARK(forged);
 
 }  // namespace
 }  // namespace doorbuster
-
-BENCHMARK_MAIN();

@@ -1,0 +1,168 @@
+// What the stages of the funnel cost, one by one and together.
+//
+// So many buyers at as many addresses come in turn: 64, whose entries stay in the processor's
+// nearest cache, and 20,000, whose entries do not.
+#include <benchmark/benchmark.h>
+
+#include <vector>
+
+#include "funnel/funnel.hpp"
+#include "sale/testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::t0;
+
+constexpr const char* secret = "a secret of the shop, long enough to be one";
+
+// Limits that count everybody and refuse nobody.
+LimitTerms generous() {
+    using enum LimitPolicy::Kind;
+    return {.address = {token_bucket, 1'000'000, 1s, 1'000'000},
+            .buyer = {sliding_window, 10, 60s},
+            .global = {token_bucket, 1'000'000'000, 1s, 1'000'000'000},
+            .buyers_per_address_max = 20,
+            .keys_max = 1 << 20};
+}
+
+struct Scene {
+    explicit Scene(size_t its_crowd) : crowd(its_crowd) {
+        listed.items.push_back({listed.sale.items.front(), ItemSlot{0}, std::make_shared<ItemBoard>()});
+        board().show({1000, 1000, 0, 0});
+        for (size_t i = 0; i < crowd; ++i) {
+            buyers.emplace_back("buyer-" + std::to_string(100'000 + i));
+            addresses.push_back(Address::v4({10, 1, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i)}));
+        }
+    }
+    ItemBoard& board() { return *listed.items.front().board; }
+
+    // Whoever comes next; each round of the crowd is a minute later, when nobody's limit is used up.
+    void next() {
+        if (++at == crowd) {
+            at = 0;
+            uptime += 61s;
+        }
+    }
+
+    const size_t crowd;
+    size_t at = 0;
+    Uptime uptime{1h};
+    std::vector<BuyerId> buyers;
+    std::vector<Address> addresses;
+    ListedSale listed{testing::phone_drop(1000), SaleState::open, 1, {}};
+    LevelSwitch level{t0};
+    Strikes strikes{65'536, {}};
+    Burned burned{64};
+    ImagePool images{2, {}, {}};
+    Arrivals arrivals;
+    std::shared_ptr<const PurchaseTokens> tokens =
+        std::make_shared<PurchaseTokens>(SigningKeys::Secrets{secret});
+    std::shared_ptr<Limits> limits = std::make_shared<Limits>(generous());
+    std::shared_ptr<const RiskLists> lists = std::make_shared<RiskLists>();
+    std::shared_ptr<FunnelRules> rules =
+        std::make_shared<FunnelRules>(FunnelRules{.identity = std::make_shared<Identity>(std::string(secret)),
+                                                  .cookie = {},
+                                                  .origins = {},
+                                                  .trusted_proxies = {},
+                                                  .lists = lists,
+                                                  .limits = limits,
+                                                  .tokens = tokens,
+                                                  .pow = nullptr,
+                                                  .image = nullptr});
+    Funnel funnel{{level, strikes, burned, images, arrivals}, rules};
+};
+
+// Everybody has been there once before the clock runs: the memory is there.
+template <class Run>
+void measure(benchmark::State& state, Scene& scene, Run&& run) {
+    for (size_t i = 0; i < scene.crowd; ++i, scene.next()) run(scene);
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(run(scene));
+        scene.next();
+    }
+}
+
+template <class Stage>
+void stage(benchmark::State& state, Stage&& run) {
+    Scene scene(static_cast<size_t>(state.range(0)));
+    measure(state, scene, run);
+}
+
+BENCHMARK_CAPTURE(stage, level, [](Scene& s) { return passes(s.level.in_force(), RequestKind::purchase); })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, address_list, [](Scene& s) { return s.lists->of(s.addresses[s.at]); })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, address_limit,
+                  [](Scene& s) { return s.limits->address(s.addresses[s.at], s.uptime); })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, global_limit, [](Scene& s) { return s.limits->global(s.uptime); })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, buyer_limit, [](Scene& s) { return s.limits->buyer(s.buyers[s.at], s.uptime); })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, buyers_per_address,
+                  [](Scene& s) {
+                      return s.limits->buyers_at(s.addresses[s.at], s.listed.sale.id, s.buyers[s.at], 0,
+                                                 s.uptime);
+                  })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, strikes, [](Scene& s) { return s.strikes.admit(s.buyers[s.at], s.uptime); })
+    ->Arg(64)
+    ->Arg(20'000);
+BENCHMARK_CAPTURE(stage, purchase_token,
+                  [](Scene& s) {
+                      static const std::string token = s.tokens->mint(
+                          testing::purchase(1),
+                          {s.listed.sale.id, s.listed.sale.items.front().id, s.buyers[0]}, {t0, t0 + 10min});
+                      return s.tokens
+                          ->open(token, {s.listed.sale.id, s.listed.sale.items.front().id, s.buyers[0]}, t0)
+                          .has_value();
+                  })
+    ->Arg(64)
+    ->Arg(20'000);
+
+// Everything but identity, as a gate runs it.
+bool whole(Scene& scene) {
+    Ruling ruling = scene.funnel.arrive({scene.addresses[scene.at], {}, RequestKind::purchase}, scene.uptime);
+    if (!ruling.passes()) return false;
+    const Who who{.buyer = scene.buyers[scene.at], .expires_at = t0 + 1h, .valid_from = t0};
+    PurchaseId id;
+    ruling = scene.funnel.ask({.sale = scene.listed,
+                               .item = scene.listed.items.front(),
+                               .who = who,
+                               .token = {},
+                               .key = "a-key-of-the-buyers-own-making",
+                               .units_waited_for = 0},
+                              t0, scene.uptime, id);
+    benchmark::DoNotOptimize(id);
+    return ruling.passes();
+}
+
+void whole_sold_out(benchmark::State& state) {
+    Scene scene(static_cast<size_t>(state.range(0)));
+    scene.board().show({1000, 0, 1000, 0});
+    measure(state, scene, [&](Scene&) {
+        if (whole(scene)) state.SkipWithError("it is sold out");
+        return 0;
+    });
+}
+BENCHMARK(whole_sold_out)->Arg(64)->Arg(20'000);
+
+void whole_passing(benchmark::State& state) {
+    Scene scene(static_cast<size_t>(state.range(0)));
+    measure(state, scene, [&](Scene&) {
+        if (!whole(scene)) state.SkipWithError("somebody was refused");
+        return 0;
+    });
+}
+BENCHMARK(whole_passing)->Arg(64)->Arg(20'000);
+
+}  // namespace
+}  // namespace doorbuster
