@@ -250,7 +250,7 @@ struct LimitsOptions : OptionGroup {
     Option<uint32_t> keys_max{
         *this,
         "keys_max",
-        1'048'576,
+        524'288,
         {.min = 1024, .max = 16'777'216, .power_of_two = true},
         "Addresses, and buyers, that are told apart at a time. Beyond it new ones share what is left, "
         "stricter, so that a flood of addresses resets nobody's limit. Each takes about 200 bytes, when it "

@@ -8,8 +8,8 @@ namespace doorbuster {
 
 namespace {
 
-// What the rate cap allows in so long makes a batch, up to batch_max. Longer shares a
-// commit among more orders; it is also the longest that an order waits for company.
+// What the rate cap allows in so long is worth a batch. Longer shares a commit among more
+// orders; it is also the longest that an order waits for company that may not come.
 constexpr milliseconds gather{200};
 
 }  // namespace
@@ -25,62 +25,66 @@ StoreResult<void> OrderWorker::load() {
     return {};
 }
 
-// The rate cap, a token bucket of one batch.
-size_t OrderWorker::allowance(Uptime uptime) {
-    if (hurries_) tokens_ = static_cast<double>(options_.batch_max);
+// The rate cap, a token bucket that holds `size`.
+size_t OrderWorker::allowance(size_t size, Uptime uptime) {
+    if (hurries_) tokens_ = static_cast<double>(size);
     const double elapsed_s = std::chrono::duration<double>(uptime - tokens_at_).count();
     tokens_at_ = uptime;
-    tokens_ =
-        std::min(static_cast<double>(options_.batch_max), tokens_ + elapsed_s * options_.rate_per_second_max);
+    tokens_ = std::min(static_cast<double>(size), tokens_ + elapsed_s * options_.rate_per_second_max);
     return static_cast<size_t>(tokens_);
 }
 
 StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     if (uptime < wait_until_) return Next::at_later;
-    const size_t allowed = allowance(uptime);
     // A batch costs a transaction and a sync, however small it is: while the cap holds it
     // back, it gathers. After a quiet moment the bucket is full, and an order is made at once.
     const auto rate = options_.rate_per_second_max;
     const size_t worth = std::clamp<size_t>(static_cast<size_t>(rate * gather / std::chrono::seconds(1)), 1,
                                             options_.batch_max);
-    if (allowed < worth) {
-        wait_until_ = uptime + milliseconds(1 + (worth - allowed) * 1000 / rate);
+    const size_t allowed = allowance(std::max(worth, batch_.size()), uptime);
+    auto wait_for = [&](size_t count) {
+        wait_until_ = uptime + milliseconds(1 + (count - allowed) * 1000 / rate);
         return Next::at_later;
+    };
+    if (batch_.empty()) {
+        if (allowed < worth) return wait_for(worth);
+        auto records = ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : options_.batch_max);
+        if (!records) return wait_and_retry(records.error(), now, uptime);
+        if (records->empty()) return Next::idle;
+        for (LedgerRecord& record : *records) batch_.push_back({std::move(record), {}});
     }
+    // Behind: all that waits goes into one transaction, because the trees of the orders have
+    // fewer pages than a long batch has entries, and each page is then written once for many.
+    // The last of them waits no longer for it: the cap would not let it through before.
+    if (allowed < batch_.size() && !hurries_) return wait_for(batch_.size());
 
-    const auto records =
-        ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : std::min(allowed, options_.batch_max));
-    if (!records) return wait_and_retry(records.error(), nullptr, now, uptime);
-    if (records->empty()) return Next::idle;
-
-    std::vector<Placement> batch;
-    batch.reserve(records->size());
-    for (const LedgerRecord& record : *records) batch.push_back({record, OrderId{ids_.next(now)}});
-    const auto placed = orders_.place(position(), batch, now);
+    for (Placement& placement : batch_) placement.order = OrderId{ids_.next(now)};
+    const auto placed = orders_.place(position(), batch_, now);
     if (!placed) {
         // One of them cannot be placed: those before it can.
-        if (placed.error().code == StoreErrc::not_allowed && batch.size() > 1) {
-            one_by_one_left_ = batch.size();
+        if (placed.error().code == StoreErrc::not_allowed && batch_.size() > 1) {
+            one_by_one_left_ = batch_.size();
+            batch_.clear();
             return Next::more;
         }
-        return wait_and_retry(placed.error(), &records->front(), now, uptime);
+        return wait_and_retry(placed.error(), now, uptime);
     }
 
     failures_ = 0;
-    one_by_one_left_ -= std::min(one_by_one_left_, batch.size());
-    tokens_ -= static_cast<double>(batch.size());
-    position_.store(records->back().position, std::memory_order_relaxed);
-    for (size_t i = 0; i < batch.size(); ++i) {
+    one_by_one_left_ -= std::min(one_by_one_left_, batch_.size());
+    tokens_ -= std::min(tokens_, static_cast<double>(batch_.size()));
+    position_.store(batch_.back().record.position, std::memory_order_relaxed);
+    for (size_t i = 0; i < batch_.size(); ++i) {
         if ((*placed)[i] == Placed::ordered) ordered_.fetch_add(1, std::memory_order_relaxed);
         if ((*placed)[i] != Placed::cancelled) continue;
         cancelled_.fetch_add(1, std::memory_order_relaxed);
-        give_back(*batch[i].record.entry);
+        give_back(*batch_[i].record.entry);
     }
+    batch_.clear();
     return Next::more;
 }
 
-StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error,
-                                                           const LedgerRecord* record, Instant now,
+StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error, Instant now,
                                                            Uptime uptime) {
     // A commit that may have landed is not repeated on a disk that has just failed: the
     // next start looks it up.
@@ -91,21 +95,23 @@ StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& err
                  {{"position", position()}, {"attempt", failures_}, {"error", error.text()}});
         return Next::at_later;
     }
-    const bool is_records_fault = record != nullptr && error.code == StoreErrc::not_allowed;
+    const bool is_records_fault = batch_.size() == 1 && error.code == StoreErrc::not_allowed;
     if (!is_records_fault) return error;
 
-    const auto buried = orders_.bury(position(), *record, error.detail, now);
+    const LedgerRecord& record = batch_.front().record;
+    const auto buried = orders_.bury(position(), record, error.detail, now);
     if (!buried) return buried.error();
     log_error("a ledger record became a dead letter",
-              {{"position", record->position}, {"reason", error.detail}});
+              {{"position", record.position}, {"reason", error.detail}});
     failures_ = 0;
     one_by_one_left_ -= std::min<size_t>(one_by_one_left_, 1);
-    position_.store(record->position, std::memory_order_relaxed);
+    position_.store(record.position, std::memory_order_relaxed);
     dead_letters_.fetch_add(1, std::memory_order_relaxed);
-    if (record->entry) {
+    if (record.entry) {
         cancelled_.fetch_add(1, std::memory_order_relaxed);
-        give_back(*record->entry);
+        give_back(*record.entry);
     }
+    batch_.clear();
     return Next::more;
 }
 

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/snowflake.hpp"
@@ -27,7 +28,7 @@ namespace doorbuster {
 class OrderWorker {
 public:
     struct Options {
-        size_t batch_max = 1024;
+        size_t batch_max = 8192;
         uint32_t rate_per_second_max = 5000;
         std::array<std::chrono::milliseconds, 3> retry_after{std::chrono::seconds(1), std::chrono::seconds(2),
                                                              std::chrono::seconds(3)};
@@ -59,11 +60,9 @@ public:
     uint64_t dead_letters() const { return dead_letters_.load(std::memory_order_relaxed); }
 
 private:
-    // `record`: the only one that was tried, if it was.
-    StoreResult<Next> wait_and_retry(const StoreError& error, const LedgerRecord* record, Instant now,
-                                     Uptime uptime);
+    StoreResult<Next> wait_and_retry(const StoreError& error, Instant now, Uptime uptime);
     void give_back(const LedgerEntry& entry);
-    size_t allowance(Uptime uptime);
+    size_t allowance(size_t size, Uptime uptime);
 
     LedgerReader& ledger_;
     Orders& orders_;
@@ -71,8 +70,9 @@ private:
     Snowflake& ids_;
     const Options options_;
 
-    size_t failures_ = 0;         // of the record or the store, since the last success
-    size_t one_by_one_left_ = 0;  // of a batch that has a record in it that cannot be placed
+    std::vector<Placement> batch_;  // read, not placed yet; at most batch_max
+    size_t failures_ = 0;           // of the record or the store, since the last success
+    size_t one_by_one_left_ = 0;    // of a batch that has a record in it that cannot be placed
     bool hurries_ = false;
     Uptime wait_until_{};
     double tokens_ = 0;  // of the rate cap

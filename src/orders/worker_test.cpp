@@ -80,6 +80,31 @@ TEST_F(WorkerTest, TheRateCapProtectsTheDatabase) {
     EXPECT_GE(took, 4000ms) << "a burst of ten, then ten a second";
 }
 
+// Counts the transactions that the orders are placed in.
+struct CountingReader final : LedgerReader {
+    explicit CountingReader(LedgerReader& reader) : real(reader) {}
+    LedgerReader& real;
+    std::vector<size_t> counts;  // of records, one per read that found some
+    StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override {
+        auto records = real.read_after(position, count_max);
+        if (records && !records->empty()) counts.push_back(records->size());
+        return records;
+    }
+    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId& id) override { return real.find(id); }
+};
+
+TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionAsSoonAsTheCapAllowsAllOfIt) {
+    append(buyers(1, 50));
+    CountingReader counting(*reader);
+    OrderWorker behind(counting, *orders, books, ids, {.batch_max = 40, .rate_per_second_max = 10});
+    ASSERT_TRUE(behind.load().has_value());
+    const Uptime took = run(behind);
+    EXPECT_EQ(counting.counts, (std::vector<size_t>{40, 10}));
+    EXPECT_EQ(behind.ordered(), 50u);
+    EXPECT_GE(took, 4500ms);
+    EXPECT_LE(took, 5500ms) << "no longer than in small batches";
+}
+
 TEST_F(WorkerTest, WhoeverWantsToEndIsNotHeldUpByTheRateCap) {
     append(buyers(1, 50));
     OrderWorker capped = worker({.batch_max = 10, .rate_per_second_max = 1});

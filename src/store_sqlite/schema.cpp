@@ -188,8 +188,8 @@ constexpr const char* orders_migrations[] = {
 
 }  // namespace
 
-// The ledger's is smaller: a commit in which a page was split looks through the whole cache
-// (SQLite 3.40), and the ledger commits often.
+// The ledger's is smaller: SQLite 3.40 looks through the whole cache in many a commit, and the
+// ledger commits often.
 const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations, 16 * 1024};
 const Schema orders_schema{"orders.db", 0x44424f31, orders_migrations, 64 * 1024};
 

@@ -14,6 +14,7 @@ POWER_CUTS = 2  # per boundary: each takes something else
 # In a run without a crash: less would mean that the script no longer meets what it is for.
 COUNT_MIN = {"write wal": 150, "sync wal": 25, "write db": 15, "sync db": 4, "write journal": 2,
              "sync journal": 2, "delete journal": 2}
+RESTART_BOUNDARIES = 12  # the first orders of a restart are written within so many
 SYNC_LIES = 60  # boundaries between two tries on the disk that lies
 
 
@@ -34,6 +35,15 @@ def crashes(mode: str, seed: int, per_boundary: int = 1):
     for at in itertools.count(1, STEP):
         for _ in range(per_boundary):
             yield Crash(at, mode, choice.randrange(1 << 32))
+
+
+def double_crashes(seed: int):
+    """One in three boundaries, and then one of the first of the restart: it reads both logs and writes
+    the orders that were promised."""
+    choice = random.Random(f"double-{seed}")
+    for at in itertools.count(1, 3 * STEP):
+        yield Crash(at, choice.choice(("kill", "half", "power")), choice.randrange(1 << 32),
+                    again_at=choice.randint(1, RESTART_BOUNDARIES))
 
 
 def tell(mode: str, seed: int, outcomes: list) -> list:
@@ -62,6 +72,15 @@ def test_a_kill_at_any_boundary_breaks_no_promise(tmp_path, mode, seed):
 
 def test_a_power_cut_at_any_boundary_breaks_no_promise(tmp_path, seed):
     assert tell("power", seed, run_all(tmp_path, crashes("power", seed, POWER_CUTS))) == []
+
+
+def test_a_second_crash_during_the_restart_breaks_no_promise(tmp_path, seed):
+    outcomes = run_all(tmp_path, double_crashes(seed))
+    again = Counter(outcome.died_again_at for outcome in outcomes if outcome.died_again_at)
+    assert tell("twice", seed, outcomes) == []
+    print(f"boundary: of these, crashed again in the restart: {again}")
+    first = sum(bool(outcome.died_at) for outcome in outcomes)
+    assert 2 * sum(again.values()) >= first, "the restart no longer meets what this is for"
 
 
 def test_a_disk_that_lies_about_its_syncs_is_noticed(tmp_path, seed):

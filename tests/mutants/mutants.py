@@ -1,4 +1,5 @@
-"""One-line mistakes, each of which breaks a promise. The simulator has to find every one."""
+"""One-line mistakes, each of which breaks a promise. Its judge has to find every one: the simulator, or,
+for those of the embedded store, the real server ended at its write boundaries."""
 from dataclasses import dataclass
 
 
@@ -8,6 +9,7 @@ class Mutant:
     file: str
     right: str  # stands exactly once in the file
     wrong: str
+    judge: str = "sim"  # or "boundary"
 
 
 ANSWER_ALL = ("for (size_t i = 0; i < commands.size(); ++i) "
@@ -59,4 +61,8 @@ MUTANTS = [
            "shown_then(entry, std::move(done))();"),
     Mutant("order_ids_begin_anew_at_a_restart", "src/base/snowflake.hpp",
            "last_(position_of(last_id))", "last_(last_id * 0)"),
+    Mutant("the_ledger_position_is_saved_before_the_orders", "src/store_sqlite/sqlite_orders.cpp",
+           "move_position(expected_position, placements.back().record.position);",
+           "move_position(expected_position, placements.back().record.position); transaction.commit(); "
+           "connection_.execute(\"BEGIN IMMEDIATE\");", judge="boundary"),
 ]

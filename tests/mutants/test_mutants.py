@@ -1,4 +1,4 @@
-"""Builds each mutant of the product into the simulator and lets it run until it is caught.
+"""Builds each mutant of the product into its judge and lets that run until it is caught.
 
 The tree is copied, so that the mistakes never touch the one that is tested.
 """
@@ -15,6 +15,7 @@ from mutants import MUTANTS
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "mutants"
 SECONDS_MAX = 60
+EVERY = 5  # boundaries between two crashes: a mistake of the store opens a gap of several
 
 
 def replace_file(source: Path, target: Path) -> None:
@@ -24,8 +25,9 @@ def replace_file(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def build() -> None:
-    result = subprocess.run(["ninja", "-C", WORK / "build", "doorbuster-sim"], capture_output=True, text=True)
+def build(judge: str) -> None:
+    targets = {"sim": ["doorbuster-sim"], "boundary": ["doorbuster-crashable", "doorbuster-recount"]}[judge]
+    result = subprocess.run(["ninja", "-C", WORK / "build", *targets], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-4000:]
 
 
@@ -34,17 +36,23 @@ def simulate(seconds: int) -> subprocess.CompletedProcess:
                           capture_output=True, text=True, timeout=seconds + 60)
 
 
+def crash_at_boundaries() -> subprocess.CompletedProcess:
+    environment = {**os.environ, "DOORBUSTER_BINARY": str(WORK / "build" / "doorbuster")}
+    return subprocess.run(["/usr/bin/python3", ROOT / "tests" / "boundary" / "boundary.py", f"--every={EVERY}"],
+                          env=environment, capture_output=True, text=True, timeout=SECONDS_MAX)
+
+
 @pytest.fixture(scope="module")
 def copy() -> Path:
     """A copy of the sources, configured; the mistakes of an earlier run are gone."""
     tree = WORK / "tree"
-    for folder in ("src", "sim", "cmake"):
+    for folder in ("src", "sim", "cmake", "tests/boundary"):
         for source in (ROOT / folder).rglob("*"):
             if source.is_file():
                 replace_file(source, tree / source.relative_to(ROOT))
     whole = (ROOT / "CMakeLists.txt").read_text()
-    # The simulator needs neither the tests' folders nor the benchmarks.
-    kept = re.sub(r"add_subdirectory\((?!src\)|sim\)).*\)\n", "", whole)
+    # The judges need neither the load generator nor the benchmarks.
+    kept = re.sub(r"add_subdirectory\((?!src\)|sim\)|tests/boundary\)).*\)\n", "", whole)
     # A mistake may leave a name unused; that is not how it is to be found.
     (tree / "CMakeLists.txt").write_text(kept.replace("-Werror", ""))
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
@@ -55,23 +63,23 @@ def copy() -> Path:
 
 
 def test_without_a_mistake_nothing_is_found(copy):
-    build()
+    build("sim")
     result = simulate(5)
     assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_the_simulator_catches(mutant, copy):
+def test_its_judge_catches(mutant, copy):
     path = copy / mutant.file
     right = path.read_text()
     assert right.count(mutant.right) == 1, f"the line of this mutant has changed in {mutant.file}"
     path.write_text(right.replace(mutant.right, mutant.wrong))
     try:
-        build()
-        result = simulate(SECONDS_MAX)
+        build(mutant.judge)
+        result = simulate(SECONDS_MAX) if mutant.judge == "sim" else crash_at_boundaries()
     finally:
         path.write_text(right)
     found = [line for line in (result.stdout + result.stderr).splitlines()
-             if line.startswith(("broken:", "replay:", "doorbuster: CHECK failed"))]
+             if line.startswith(("broken:", "replay:", "doorbuster: CHECK failed", "--at="))]
     assert result.returncode != 0 and found, f"it ran for {SECONDS_MAX} s and nobody noticed"
     print(f"\n{mutant.name}: {found[0]}")
