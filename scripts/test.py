@@ -140,6 +140,10 @@ def run_browser(_options) -> Count:
     return run_pytest("browser")
 
 
+def run_image(_options) -> Count:
+    return run_pytest("image", "-s")
+
+
 def run_fuzz(options) -> Count:
     """One test per fuzzer. What is found stays in the build folder, as does the corpus, which grows from run to run."""
     build, seeds = ROOT / "build" / "fuzz", ROOT / "tests" / "fuzz" / "seeds"
@@ -214,6 +218,8 @@ PARTS = [
     Part("abuse", "every case of abuse against a real server, with honest buyers beside it", "2 min", run_abuse,
          ("release",)),
     Part("browser", "the real ALTCHA widget in Chromium, from the check to the purchase", "20 s", run_browser,
+         ("release",)),
+    Part("image", "tesseract against the pictures of the human check, and a sheet of them to read", "10 s", run_image,
          ("release",)),
     Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
          ("fuzz fuzzers",)),

@@ -33,7 +33,9 @@ void append_value(std::string& line, std::string_view value) {
         if (c == '"' || c == '\\') {
             line += '\\';
             line += c;
-        } else if (byte < 0x20 || byte == 0x7f) {
+        } else if (byte < 0x20 || byte >= 0x7f) {
+            // Beyond ASCII, too: U+009B moves a terminal's cursor, U+2028 is a line's end to many
+            // readers, U+202E turns a line around.
             line += fmt::format("\\x{:02x}", byte);
         } else {
             line += c;

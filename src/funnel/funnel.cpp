@@ -101,7 +101,8 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
         const ConductRuling conduct = state_.strikes.admit(buyer, uptime);
         if (conduct.conduct == Conduct::barred) return Ruling::refuse(Stage::risk, Refusal::blocked);
         if (!conduct.passes()) {
-            return Ruling::refuse(Stage::risk, LimitRuling::slowed(conduct.retry_after));
+            return Ruling::refuse(Stage::risk, LimitRuling::slowed("conduct", state_.strikes.slow_every(),
+                                                                   conduct.retry_after));
         }
     }
     if (const auto limit = rules_->limits->sale(sale, attempt.sale.sale.purchases_per_second_max, uptime);

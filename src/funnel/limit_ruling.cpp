@@ -14,12 +14,10 @@ size_t format_limit_headers(const LimitRuling& ruling, std::span<char> into) {
     // Rounded up, or whoever obeys comes too early; and never "now".
     const auto wait_s =
         std::max<int64_t>(std::chrono::ceil<std::chrono::seconds>(ruling.retry_after).count(), 1);
-    char* end = fmt::format_to(into.data(), "Retry-After: {}\r\n", wait_s);
-    if (ruling.limit != 0) {
-        end =
-            fmt::format_to(end, "RateLimit-Policy: \"{}\";q={};w={}\r\nRateLimit: \"{}\";r={};t={}\r\n",
-                           ruling.name, ruling.limit, ruling.window_s, ruling.name, ruling.remaining, wait_s);
-    }
+    const char* const end = fmt::format_to(
+        into.data(),
+        "Retry-After: {}\r\nRateLimit-Policy: \"{}\";q={};w={}\r\nRateLimit: \"{}\";r={};t={}\r\n", wait_s,
+        ruling.name, ruling.limit, ruling.window_s, ruling.name, ruling.remaining, wait_s);
     const auto size = static_cast<size_t>(end - into.data());
     CHECK(size <= limit_headers_bytes_max);
     return size;

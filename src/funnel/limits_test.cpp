@@ -139,7 +139,9 @@ TEST(LimitHeaders, SayWhenToComeBackAndWhy) {
               "Retry-After: 43\r\n"
               "RateLimit-Policy: \"buyer\";q=10;w=60\r\n"
               "RateLimit: \"buyer\";r=0;t=43\r\n");
-    EXPECT_EQ(headers_of(LimitRuling::slowed(5s)), "Retry-After: 5\r\n");
+    EXPECT_EQ(
+        headers_of(LimitRuling::slowed("conduct", 5s, 3s)),
+        "Retry-After: 3\r\nRateLimit-Policy: \"conduct\";q=1;w=5\r\nRateLimit: \"conduct\";r=0;t=3\r\n");
 }
 
 TEST(LimitHeaders, TheLongestFit) {

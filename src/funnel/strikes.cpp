@@ -43,18 +43,25 @@ Strikes::Strikes(size_t buyers_max, const StrikeTerms& terms, uint64_t seed)
     set_terms(terms);
 }
 
+Uptime Strikes::slow_every() const {
+    return tick * static_cast<int64_t>(slow_every_ticks_.load(std::memory_order_relaxed));
+}
+
 void Strikes::set_terms(const StrikeTerms& terms) {
     const uint64_t forget = std::max<uint64_t>(1, ticks_of(terms.forget));
     for (size_t kind = 0; kind < strike_ticks_.size(); ++kind)
         strike_ticks_[kind] = terms.points[kind] * forget;
-    slow_ticks_ = terms.slow_at * forget;
-    bar_ticks_ = terms.bar_at * forget;
+    // A point counts in full until all of it is forgotten: else whoever reaches a mark would be
+    // below it again a moment later.
+    slow_ticks_ = (terms.slow_at - 1) * forget + 1;
+    bar_ticks_ = (terms.bar_at - 1) * forget + 1;
+    most_ticks_ = 2 * terms.bar_at * forget;
     slow_every_ticks_ = std::max<uint64_t>(1, ticks_of(terms.slow_every));
 }
 
 // Twice what bars is the most: a buyer's software gone wrong overnight is not barred for a week.
 uint64_t Strikes::later(uint64_t forgotten_at, uint64_t ticks, uint32_t now) const {
-    const uint64_t most = now + 2 * bar_ticks_.load(std::memory_order_relaxed);
+    const uint64_t most = now + most_ticks_.load(std::memory_order_relaxed);
     return std::min(std::max<uint64_t>(forgotten_at, now) + ticks, most);
 }
 

@@ -51,7 +51,7 @@ class Strikes {
 public:
     static constexpr size_t ways = 8;
 
-    // REQUIRES: buyers_max is a power of two, at least `ways`.
+    // REQUIRES: buyers_max is a power of two, at least `ways`; slow_at and bar_at are at least 1.
     Strikes(size_t buyers_max, const StrikeTerms& terms, uint64_t seed = process_hash_seed());
 
     void strike(const BuyerId&, Strike, Uptime now);
@@ -62,6 +62,8 @@ public:
     // Whether the buyer may try to purchase now. A slowed one who passes has used up the turn:
     // the next comes `slow_every` later.
     ConductRuling admit(const BuyerId&, Uptime now);
+
+    Uptime slow_every() const;
 
     // Also while others read. Points given before keep their time.
     void set_terms(const StrikeTerms& terms);
@@ -100,7 +102,7 @@ private:
 
     // Written by set_terms, in ticks.
     std::array<std::atomic<uint64_t>, 3> strike_ticks_;
-    std::atomic<uint64_t> slow_ticks_, bar_ticks_, slow_every_ticks_;
+    std::atomic<uint64_t> slow_ticks_, bar_ticks_, most_ticks_, slow_every_ticks_;
 
     // Changed by strikes and admissions, one CAS each.
     std::vector<Set> sets_;

@@ -68,11 +68,7 @@ CheckReply Challenges::make(const Ask& ask) {
     }
     const HumanCheck asked = check_asked(ask.listed.sale.human_check, ask.who.check);
     if (asked == HumanCheck::none) return no_check_asked();
-    if (wish.kind.value_or(asked) == HumanCheck::pow) {
-        body_.clear();
-        append_pow(body_, make_pow(ask));
-        return body_;
-    }
+    if (wish.kind.value_or(asked) == HumanCheck::pow) return make_pow_reply(ask);
     if (asked != HumanCheck::image) return invalid_check("/kind", "this sale asks for proof of work");
     return make_image(ask);
 }
@@ -90,12 +86,18 @@ PowChecks::Challenge Challenges::make_pow(const Ask& ask) {
     return ask.pow.make({.sale = ask.listed.sale.id, .buyer = ask.who.buyer}, seed, number_max, ask.now);
 }
 
+CheckReply Challenges::make_pow_reply(const Ask& ask) {
+    body_.clear();
+    append_pow(body_, make_pow(ask));
+    return body_;
+}
+
 CheckReply Challenges::make_image(const Ask& ask) {
     const auto picture = images_.take();
     if (!picture) {
-        // Not one is drawn yet: the shop asks this buyer for more than the sale does, perhaps.
+        // Not one is drawn yet: what is offered beside a picture stands in for it.
         images_.begin();
-        return Code::overloaded;
+        return make_pow_reply(ask);
     }
 
     ImageChecks::Nonce nonce;

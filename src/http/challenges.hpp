@@ -47,6 +47,7 @@ public:
 
 private:
     PowChecks::Challenge make_pow(const Ask&);
+    CheckReply make_pow_reply(const Ask&);
     CheckReply make_image(const Ask&);
 
     ImagePool& images_;

@@ -1,6 +1,7 @@
 #include "server/guard.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "base/crypto.hpp"
 #include "base/log.hpp"
@@ -297,16 +298,20 @@ void Guard::run_reloads() {
     } else {
         report.faults = result.error();
     }
-    for (const auto& done : waiting) done(report);
+    const auto answer = [waiting = std::move(waiting), report = std::move(report)] {
+        for (const auto& done : waiting) done(report);
+    };
+    if (!std::exchange(is_changed_, false)) return answer();
+    std::lock_guard lock(mutex_);
+    config_ = reloader_.running();
+    remake(answer);  // whoever hears of the change finds it at every gate
 }
 
 void Guard::apply(const Config& fresh) {
     set_log_level(fresh.log.level.value());
     strikes_.set_terms(strike_terms(fresh.risk));
     overload_->set_targets(overload_targets(fresh.overload), fresh.overload.detect, clock_.now());
-    std::lock_guard lock(mutex_);
-    config_ = fresh;
-    remake([] {});
+    is_changed_ = true;
 }
 
 void Guard::prepare_for(const Catalogue& catalogue) {

@@ -105,6 +105,7 @@ private:
     std::shared_ptr<std::vector<ListEntry>> lists_to_show_;  // null: none
     std::unique_ptr<OverloadWatch> overload_;
     Reloader reloader_;
+    bool is_changed_ = false;  // by the reload under way
 
     // Guarded by reloads_mutex_.
     std::mutex reloads_mutex_;

@@ -4,12 +4,14 @@ import hmac
 import json
 import socket
 import time
+import uuid
 
 import pytest
 
 from lib import jwt
-from lib.shop import buy, ordered
-from keys import EcKey, EdKey, key_token, public_forms, signed
+from lib.keys import EcKey, EdKey, key_token, public_forms, signed
+from lib.shop import buy, item_terms, ordered
+from scene import wakeups
 
 ISSUER, AUDIENCE = "https://shop.example", "doorbuster"
 
@@ -146,6 +148,21 @@ def test_10_guessing_buyers_and_orders(shop, scene):
                                     ("POST", f"/v1/orders/{order}/cancel", f"/v1/orders/{int(order) + 1}/cancel")):
         assert seen(method, theirs) == seen(method, nobodys), theirs
         assert seen(method, theirs)[0] == 404
+    # Nor does it cost more or less: each is looked up once.
+    many = 20
+    bulk = scene.sale(items=[item_terms(units_total=many, units_per_buyer_max=many)])
+    bought = [scene.bought(bulk, buy(alice, bulk)) for _ in range(many)]
+    orders = [ordered(alice, purchase)["order"]["id"] for purchase in bought]
+    for theirs, nobodys in (([f"/v1/purchases/{purchase}" for purchase in bought],
+                             [f"/v1/purchases/{uuid.uuid4().hex}" for _ in bought]),
+                            ([f"/v1/orders/{order}" for order in orders],
+                             [f"/v1/orders/{int(order) - (1 << 40)}" for order in orders])):
+        counts = []
+        for paths in (theirs, nobodys):
+            before = wakeups(shop, "lookup")
+            assert {mallory.get(path).status for path in paths} == {404}
+            counts.append(wakeups(shop, "lookup") - before)
+        assert min(counts) >= many and abs(counts[0] - counts[1]) <= many // 2, counts
     strangers = [shop.public_with(jwt.mint("another-secret-that-is-long-enough-0000", name, iss=ISSUER, aud=AUDIENCE))
                  for name in ("alice-guessed", "nobody")]
     known, unknown = (buy(stranger, sale) for stranger in strangers)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from lib import jwt
-from lib.shop import buy
+from lib.shop import buy, sale_terms
 from wire import get, rejected
 
 COOKIE, ORIGIN = "shop_session", "https://shop.example"
@@ -23,16 +23,23 @@ def settings() -> dict:
 
 def test_46_lines_and_escapes_in_names(shop, scene):
     line = "\n2026-01-01 error forged=1\r\n"
-    spoilt = f"Phone{line}{ESCAPE}\u2028\u202e"
-    sale = scene.sale(title=spoilt)
+    for spoilt in (f"Phone{line}", f"Phone{ESCAPE}"):
+        refused = shop.admin.post("/v1/sales", sale_terms(title=spoilt))
+        assert (refused.status, refused.pointers) == (422, {"/title"})
+    odd = "Phone\u2028\u202e"
+    sale = scene.sale(title=odd)
     shop.act(sale, "pause")
     shop.act(sale, "resume")
-    assert shop.admin.get(f"/v1/sales/{sale}").json["title"] == spoilt, "what was told is kept as it was told"
-    for name in (f"mallory{line}", f"mallory{ESCAPE}", "mallory\0", "mallory\u2028"):
-        assert buy(shop.public_with(jwt.mint(shop.server.hmac_secret, name)), sale).status in (401, 202)
-    for kind in ("address", "buyer"):
-        assert shop.admin.put(f"/v1/lists/block/{kind}/{quote('mallory' + line + ESCAPE, safe='')}").status < 500
-    for path in (f"/v1/sales/{quote(spoilt)}", f"/v1/orders/{quote(line)}", f"/{quote(ESCAPE)}?{quote(line)}"):
+    assert shop.admin.get(f"/v1/sales/{sale}").json["title"] == odd, "what was told is kept as it was told"
+    for name in (f"mallory{line}", f"mallory{ESCAPE}", "mallory\0"):
+        assert buy(shop.public_with(jwt.mint(shop.server.hmac_secret, name)), sale).status == 401
+        for kind in ("address", "buyer"):
+            assert shop.admin.put(f"/v1/lists/block/{kind}/{quote(name, safe='')}").status == 422
+    stranger = "mallory\u2028\u202e"
+    for change in (shop.admin.put, shop.admin.delete):
+        assert change(f"/v1/lists/block/buyer/{quote(stranger, safe='')}").status == 200
+    scene.honest(sale, shop.public_with(jwt.mint(shop.server.hmac_secret, stranger)))
+    for path in (f"/v1/sales/{quote(line)}", f"/v1/orders/{quote(line)}", f"/{quote(ESCAPE)}?{quote(line)}"):
         assert shop.buyer().get(path).status in (400, 404)
     rejected(shop, get(f"/v1/sales/{ESCAPE}"), 400)
     shop.buyer().get("/v1/time", headers={"User-Agent": "x\u001b[31m", "X-Forwarded-For": "1.2.3.4\t\x1b[2J"})

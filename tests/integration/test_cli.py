@@ -6,25 +6,12 @@ import subprocess
 
 import pytest
 
+from lib.cli import Cli, operator_of
 from lib.client import Client
 from lib.server import BINARY, READY, ROOT, clean_environment
 from lib.shop import buy, sale_terms
 
 GOOD = "0123456789abcdef0123456789abcdef"
-
-
-class Cli:
-    def __init__(self, folder, **settings):
-        self.folder, self.settings = folder, settings
-
-    def __call__(self, *arguments, stdin=None, **more):
-        return subprocess.run([BINARY, *arguments], cwd=self.folder, env=clean_environment(**self.settings, **more),
-                              input=stdin, capture_output=True, text=True, timeout=60)
-
-    def json(self, *arguments, **more):
-        done = self(*arguments, "-o", "json", **more)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
 
 
 @pytest.fixture
@@ -34,9 +21,7 @@ def cli(tmp_path):
 
 @pytest.fixture
 def operator(shop, tmp_path):
-    return Cli(tmp_path, DOORBUSTER_ADMIN__LISTEN=f"127.0.0.1:{shop.server.admin_port}",
-               DOORBUSTER_ADMIN__KEY=shop.server.admin_key,
-               DOORBUSTER_IDENTITY__HMAC_SECRET=shop.server.hmac_secret)
+    return operator_of(shop.server, tmp_path)
 
 
 def test_version_and_help(cli):

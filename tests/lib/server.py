@@ -16,9 +16,9 @@ STOP_S_MAX = 60
 
 
 def clean_environment(**settings: str) -> dict:
-    """The caller's environment without any setting of ours, plus `settings`."""
+    """The caller's environment without any setting of ours, plus `settings`; one of None is left out."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("DOORBUSTER_")}
-    return {**kept, **settings}
+    return {**kept, **{name: value for name, value in settings.items() if value is not None}}
 
 
 class NotReady(Exception):
@@ -51,6 +51,7 @@ class Server:
             # All clients of a test come from one address, and in a hurry; only the tests of limits mean limits.
             "DOORBUSTER_LIMITS__ADDRESS_PER_SECOND": "0",
             "DOORBUSTER_LIMITS__BUYER_PER_MINUTE": "0",
+            "DOORBUSTER_LIMITS__CHECKS_PER_MINUTE": "0",
             "DOORBUSTER_LIMITS__GLOBAL_PER_SECOND": "0",
             "DOORBUSTER_LIMITS__BUYERS_PER_ADDRESS_MAX": "0",
             "DOORBUSTER_OVERLOAD__DETECT": "false",

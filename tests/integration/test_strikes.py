@@ -1,0 +1,36 @@
+"""Buyers who keep failing: slowed, then barred, while everybody else goes on."""
+import pytest
+
+from lib import checks
+from lib.server import Server
+from lib.shop import Shop, buy
+
+
+@pytest.fixture
+def strict_shop(contract, tmp_path):
+    """Two strikes slow, four bar, and nothing is forgotten while a test runs."""
+    with Server(tmp_path / "shop", DOORBUSTER_RISK__STRIKES_SLOW="2", DOORBUSTER_RISK__STRIKES_BAR="4",
+                DOORBUSTER_RISK__STRIKES_FORGET_S="3600", DOORBUSTER_RISK__SLOW_EVERY_S="3600") as server:
+        shop = Shop(server, contract).start()
+        yield shop
+        shop.close()
+        assert server.stop() == 0, server.said()
+
+
+def test_failed_checks_and_refused_tokens_slow_and_then_bar(strict_shop):
+    shop = strict_shop
+    sale, plain = shop.open_sale(human_check="pow", pow_number_max=1000), shop.open_sale()
+    mallory, alice = shop.buyer(), shop.buyer()
+    for _ in range(2):
+        assert checks.answered(mallory, sale, "x").code == "check_failed"
+    assert buy(mallory, plain).status == 202, "a slowed buyer may try now and then"
+    slowed = buy(mallory, plain, key="another")
+    assert (slowed.status, slowed.code) == (429, "rate_limited")
+    assert int(slowed.headers["retry-after"]) >= 1
+    for _ in range(2):
+        assert buy(mallory, sale, token="x" * 68).code == "token_invalid"
+    for answer in (mallory.get(f"/v1/sales/{sale}/challenges"), buy(mallory, plain, key="yet-another")):
+        assert (answer.status, answer.code) == (403, "blocked")
+    assert buy(alice, sale, token=checks.token_for(alice, sale)).status == 202, "nobody else is meant"
+    assert shop.admin.put(f"/v1/lists/allow/buyer/{mallory.name}").status == 200
+    assert buy(mallory, sale, token=checks.token_for(mallory, sale)).status == 202, "the operator may forgive"
