@@ -307,7 +307,9 @@ struct TokensOptions : OptionGroup {
         "",
         optional_secret_rule,
         "The secret before the last change: what it signed is still taken. Change tokens.secret, put the "
-        "old one here, reload; take it out after tokens.life_s.",
+        "old one here, reload; take it out when the sales that it signed for are over, or their winners can "
+        "no "
+        "longer find their purchases by their tokens.",
         Reload::live};
     Option<uint32_t> life_s{
         *this,

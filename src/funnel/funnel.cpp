@@ -98,8 +98,18 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
     if (const Ruling ruling = check_token(attempt, now, uptime, id); !ruling.passes()) return ruling;
 
     if (rules_->lists->of(buyer) != Standing::allowed) {
+        // Behind the token: whoever has not passed the check takes up no place.
+        if (address_standing_ == Standing::neutral) {
+            const auto limit = rules_->limits->buyers_at(address_, sale, buyer,
+                                                         attempt.sale.sale.buyers_per_address_max, uptime);
+            if (!limit.passes) return Ruling::refuse(Stage::buyers_per_address, limit);
+        }
         const ConductRuling conduct = state_.strikes.admit(buyer, uptime);
-        if (conduct.conduct == Conduct::barred) return Ruling::refuse(Stage::risk, Refusal::blocked);
+        if (conduct.conduct == Conduct::barred) {
+            return {.stage = Stage::risk,
+                    .refusal = Refusal::blocked,
+                    .limit = {.passes = false, .retry_after = conduct.retry_after}};
+        }
         if (!conduct.passes()) {
             return Ruling::refuse(Stage::risk, LimitRuling::slowed("conduct", state_.strikes.slow_every(),
                                                                    conduct.retry_after));
@@ -124,7 +134,6 @@ std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) const {
 
 // What can be said before the purchase has a name.
 Ruling Funnel::ask_stranger(const Attempt& attempt, Instant now, Uptime uptime) {
-    const Sale& sale = attempt.sale.sale;
     const BuyerId& buyer = attempt.who.buyer;
 
     const Standing standing = rules_->lists->of(buyer);
@@ -138,11 +147,6 @@ Ruling Funnel::ask_stranger(const Attempt& attempt, Instant now, Uptime uptime) 
     if (admission == Admission::sold_out) return Ruling::refuse(Stage::sold_out, Refusal::sold_out);
     if (admission != Admission::pass) return Ruling::refuse(Stage::window, refusal_of(admission));
 
-    if (standing == Standing::neutral && address_standing_ == Standing::neutral) {
-        const auto limit =
-            rules_->limits->buyers_at(address_, sale.id, buyer, sale.buyers_per_address_max, uptime);
-        if (!limit.passes) return Ruling::refuse(Stage::buyers_per_address, limit);
-    }
     return Ruling::pass();
 }
 
@@ -163,7 +167,10 @@ Ruling Funnel::check_token(const Attempt& attempt, Instant now, Uptime uptime, P
     const auto opened = rules_->tokens->open(attempt.token, {sale.id, item, buyer}, now);
     if (!opened) {
         if (!is_asked) return Ruling::refuse(Stage::token, Refusal::token_not_asked);
-        state_.strikes.strike(buyer, Strike::refused_token, uptime);
+        // One that was ours and came too late is no offence.
+        const TokenFault fault = opened.error();
+        const bool is_offence = fault == TokenFault::malformed || fault == TokenFault::foreign;
+        if (is_offence) state_.strikes.strike(buyer, Strike::refused_token, uptime);
         return Ruling::refuse(Stage::token, Refusal::token_invalid);
     }
     id = *opened;

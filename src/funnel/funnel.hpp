@@ -4,8 +4,8 @@
 //
 //   arrive      level (degradation) -> address lists -> limit per address -> limit of all
 //   identify    token (JWT) -> origin, where a cookie brought the token
-//   ask         buyer lists -> limit per buyer -> window -> sold-out flag -> buyers per address
-//               -> purchase token -> strikes -> limit of the sale -> crowd
+//   ask         buyer lists -> limit per buyer -> window -> sold-out flag -> purchase token
+//               -> buyers per address -> strikes -> limit of the sale -> crowd
 //
 // Behind it the owner's queue and the book. A purchase that was accepted passes all of `ask`:
 // a winner who repeats must never hear `ended` or `sold_out`, nor be turned away for asking
@@ -81,7 +81,6 @@ public:
         RequestKind kind;
     };
     [[nodiscard]] Ruling arrive(const Arrival&, Uptime uptime);
-    const Address& address() const { return address_; }  // whose, by the last arrival
 
     // Requests that need to know who asks; `who` is set if it passes.
     struct Credentials {

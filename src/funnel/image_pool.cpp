@@ -80,11 +80,11 @@ std::optional<ImagePool::Lease> ImagePool::take_fresh() {
 }
 
 std::optional<ImagePool::Lease> ImagePool::take_again() {
-    const uint64_t there = std::min<uint64_t>(drawn_.load(std::memory_order_acquire), slots_count_);
-    if (there == 0) return std::nullopt;
+    // Before all are there, a few would be seen by everybody.
+    if (drawn_.load(std::memory_order_acquire) < slots_count_) return std::nullopt;
     // The drawer holds one slot at most, so the next one is to be had.
     for (uint64_t at = reused_total_.fetch_add(1, std::memory_order_relaxed);; ++at) {
-        Slot& slot = slots_[at % there];
+        Slot& slot = slots_[at % slots_count_];
         if (enter(slot)) return Lease(slot);
     }
 }

@@ -13,7 +13,8 @@
 //
 // Bound: `slots` pictures.
 //
-// Thread safety: take from any thread, lock-free; begin from any; the destructor when all are gone.
+// Thread safety: take from any thread, lock-free but for waking the drawer where it sleeps; begin from any;
+// the destructor when all are gone.
 #pragma once
 
 #include <array>
@@ -70,7 +71,7 @@ public:
         explicit Lease(Slot& slot) : slot_(&slot) {}
         Slot* slot_;
     };
-    // Nothing only as long as not one picture was drawn.
+    // Nothing as long as the first round is being drawn and none of it is left.
     [[nodiscard]] std::optional<Lease> take();
 
     uint64_t drawn_total() const { return drawn_.load(std::memory_order_acquire); }

@@ -52,6 +52,16 @@ bool is_for_verifying(const json::object& jwk) {
     return std::find(listed.begin(), listed.end(), json::value("verify")) != listed.end();
 }
 
+// Shops publish keys for others as well: those of a kind that is not used here are passed over
+// (RFC 7517, 5), while a faulty one of a kind that is used is a fault.
+bool is_of_a_kind_used(const json::object& jwk) {
+    const auto kty = text_in(jwk, "kty"), crv = text_in(jwk, "crv");
+    if (!kty) return true;
+    if (kty == "EC") return !crv || crv == "P-256";
+    if (kty == "OKP") return !crv || crv == "Ed25519";
+    return kty == "oct";
+}
+
 MadeKey key_of(const json::object& jwk) {
     const auto kid = jwk.contains("kid") ? text_in(jwk, "kid") : "";
     if (!kid || (jwk.contains("kid") && kid->empty()) || kid->size() > Key::kid_bytes_max) {
@@ -110,7 +120,7 @@ Result<KeyRing, std::string> parse_jwks(std::string_view text) {
         ++number;
         if (!entry.is_object()) return Parsed(failed, fmt::format("key {} is not an object", number));
         const json::object& jwk = entry.get_object();
-        if (!is_for_verifying(jwk)) continue;
+        if (!is_for_verifying(jwk) || !is_of_a_kind_used(jwk)) continue;
         if (keys.size() == KeyRing::keys_max) {
             return Parsed(failed, fmt::format("there are more than {} keys", KeyRing::keys_max));
         }
@@ -122,7 +132,11 @@ Result<KeyRing, std::string> parse_jwks(std::string_view text) {
         keys.push_back(*std::move(key));
     }
     // More likely a mistake than a wish that nobody may buy.
-    if (keys.empty()) return Parsed(failed, "the key set holds no key for verifying");
+    if (keys.empty()) {
+        return Parsed(failed,
+                      "the key set holds no key for verifying that can be used: oct for HS256, EC P-256 or "
+                      "OKP Ed25519");
+    }
     return KeyRing::of(std::move(keys));
 }
 

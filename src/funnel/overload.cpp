@@ -43,11 +43,7 @@ Level OverloadDetector::step(const Sample& sample) {
 
 OverloadWatch::OverloadWatch(std::vector<DelaySensor*> gates, QueueDelay queue_delay, LevelSwitch& level,
                              const OverloadTargets& targets)
-    : gates_(std::move(gates)),
-      queue_delay_(std::move(queue_delay)),
-      level_(level),
-      targets_(targets),
-      detector_(targets) {}
+    : gates_(std::move(gates)), queue_delay_(std::move(queue_delay)), level_(level), detector_(targets) {}
 
 void OverloadWatch::tick(Uptime uptime, Instant now) {
     if (!is_on_) return;
@@ -79,7 +75,6 @@ void OverloadWatch::finish_interval(Uptime uptime, Instant now) {
 }
 
 void OverloadWatch::set_targets(const OverloadTargets& targets, bool is_on, Instant now) {
-    targets_ = targets;
     detector_.set_targets(targets);
     if (is_on_ && !is_on) {
         detector_ = OverloadDetector(targets);

@@ -100,7 +100,6 @@ private:
     const std::vector<DelaySensor*> gates_;
     const QueueDelay queue_delay_;
     LevelSwitch& level_;
-    OverloadTargets targets_;
     OverloadDetector detector_;
     bool is_on_ = true;
     bool has_begun_ = false;

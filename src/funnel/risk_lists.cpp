@@ -66,8 +66,10 @@ Result<ListEntry, std::string> ListEntry::from(std::string_view list, std::strin
     }
     if (kind != "buyer") return std::string("an entry is about an address or a buyer");
     const auto buyer = BuyerId::from(value);
-    if (!buyer || has_control(value)) {
-        return std::string("a buyer is a text of 1 to 128 bytes without control characters");
+    // An entry is kept as a line of text, whose ends are no part of it.
+    if (!buyer || has_control(value) || trimmed(value) != value) {
+        return std::string(
+            "a buyer is a text of 1 to 128 bytes without control characters, and without spaces at its ends");
     }
     entry.who = *buyer;
     return entry;

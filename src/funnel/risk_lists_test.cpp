@@ -138,5 +138,19 @@ TEST(ListEntry, NoBuyerForgesALine) {
     EXPECT_FALSE(ListEntry::from("allow", "buyer", ""));
 }
 
+TEST(ListEntry, ABuyerIsReadBackFromItsLineOrRefused) {
+    for (const char* name : {"eve", "eve smith", "#eve", "block buyer eve", "a b  c"}) {
+        const auto entry = ListEntry::from("block", "buyer", name);
+        ASSERT_TRUE(entry) << name;
+        const auto read = parse_lists(entry->line());
+        ASSERT_TRUE(read) << name;
+        ASSERT_EQ(read->size(), 1u) << name;
+        EXPECT_EQ(read->front().value(), name);
+    }
+    for (const char* name : {" ", "eve ", " eve", "eve\t", ""}) {
+        EXPECT_FALSE(ListEntry::from("block", "buyer", name)) << "'" << name << "'";
+    }
+}
+
 }  // namespace
 }  // namespace doorbuster

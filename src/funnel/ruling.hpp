@@ -32,7 +32,7 @@ enum class Refusal : uint8_t {
 struct Ruling {
     Stage stage{};
     Refusal refusal = Refusal::none;
-    LimitRuling limit{};  // of a rate limit
+    LimitRuling limit{};  // of a rate limit; of who is barred, until when
 
     bool passes() const { return refusal == Refusal::none; }
 

@@ -52,7 +52,7 @@ PublicApi::PublicApi(Services& services, Gate& gate)
       replies_(services, probe_),
       door_(services, replies_, probe_),
       not_found_(services.funnel_state.arrivals),
-      sales_(replies_, door_),
+      sales_(services.clock, replies_, door_),
       purchases_(services, gate, replies_, probe_, door_, sales_, not_found_),
       orders_(services, replies_, door_, not_found_),
       checks_(services, replies_, door_, sales_),

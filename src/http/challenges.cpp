@@ -58,14 +58,7 @@ CheckReply Challenges::make(const Ask& ask) {
     Wish wish = read_wish(ask.request);
     if (wish.refusal) return std::move(*wish.refusal);
 
-    switch (check_window(ask.listed, ask.now)) {
-        case CheckWindow::open:
-            break;
-        case CheckWindow::not_open:
-            return Code::not_open;
-        case CheckWindow::ended:
-            return Code::ended;
-    }
+    if (const auto closed = refusal_of(check_window(ask.listed, ask.now))) return *closed;
     const HumanCheck asked = check_asked(ask.listed.sale.human_check, ask.who.check);
     if (asked == HumanCheck::none) return no_check_asked();
     if (wish.kind.value_or(asked) == HumanCheck::pow) return make_pow_reply(ask);

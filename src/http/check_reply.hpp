@@ -1,11 +1,13 @@
 // CheckReply: what the calls around human checks answer, before it is sent.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "funnel/human_check.hpp"
 #include "http/problem.hpp"
 
 namespace doorbuster {
@@ -13,6 +15,19 @@ namespace doorbuster {
 // The body of a 200, valid until the next call; or a refusal from preformatted bytes; or one with
 // details. `check_failed` is one more strike against the buyer.
 using CheckReply = std::variant<std::string_view, Code, Problem>;
+
+inline std::optional<Code> refusal_of(CheckWindow window) {
+    switch (window) {
+        case CheckWindow::open:
+            return std::nullopt;
+        case CheckWindow::not_open:
+            return Code::not_open;
+        case CheckWindow::ended:
+            return Code::ended;
+    }
+    CHECK(false);
+    return std::nullopt;
+}
 
 inline CheckReply invalid_check(std::string pointer, std::string detail) {
     return Problem{.code = Code::invalid, .faults = {{std::move(pointer), std::move(detail)}}};

@@ -53,10 +53,12 @@ void CheckEndpoints::send(Exchange& exchange, const Who& who, const CheckReply& 
     if (const auto* body = std::get_if<std::string_view>(&reply)) {
         return replies_.send(exchange, Response{.headers = no_store, .body = *body});
     }
-    if (const auto* problem = std::get_if<Problem>(&reply)) return replies_.refuse(exchange, *problem);
+    if (const auto* problem = std::get_if<Problem>(&reply)) {
+        return door_.refuse(exchange, Stage::check, *problem);
+    }
     const Code code = std::get<Code>(reply);
     if (code == Code::check_failed) door_.strike(who.buyer, Strike::failed_check);
-    replies_.refuse(exchange, code);
+    door_.refuse(exchange, Stage::check, code);
 }
 
 }  // namespace doorbuster

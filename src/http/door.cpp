@@ -1,5 +1,7 @@
 #include "http/door.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "base/check.hpp"
@@ -94,8 +96,13 @@ void Door::refuse(Exchange& exchange, const Ruling& ruling) {
             exchange, {.code = Code::invalid, .faults = {{"/token", "this sale asks for no token"}}});
     }
     const Code code = code_of(ruling.refusal);
-    if (ruling.refusal != Refusal::rate_limited) return replies_.refuse(exchange, code);
     std::array<char, limit_headers_bytes_max> headers;
+    if (ruling.refusal == Refusal::blocked && ruling.limit.retry_after > Uptime{}) {
+        const auto wait_s = std::chrono::ceil<std::chrono::seconds>(ruling.limit.retry_after).count();
+        const auto end = fmt::format_to(headers.data(), "Retry-After: {}\r\n", wait_s);
+        return replies_.refuse(exchange, code, {headers.data(), static_cast<size_t>(end - headers.data())});
+    }
+    if (ruling.refusal != Refusal::rate_limited) return replies_.refuse(exchange, code);
     replies_.refuse(exchange, code, {headers.data(), format_limit_headers(ruling.limit, headers)});
 }
 

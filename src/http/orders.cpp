@@ -104,7 +104,9 @@ void OrderEndpoints::cancel_on_orders_thread(Exchange& exchange, OrderId id, con
     const auto cancelled = services_.orders.cancel(id, buyer, now);
     if (!cancelled) return replies_.later(exchange, problem_of(cancelled.error()));
     // A cancel that was repeated changed nothing and is no second strike.
-    if (cancelled->updated_at == now) door_.strike(buyer, Strike::abandoned_hold);
+    if (cancelled->updated_at == now) {
+        services_.funnel_state.strikes.strike(buyer, Strike::abandoned_hold, services_.clock.uptime());
+    }
     // Repeating the release is safe: the book gives nothing back twice.
     services_.books.control(
         ReleasePurchase{cancelled->sale, cancelled->item, cancelled->purchase},

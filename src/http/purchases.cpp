@@ -78,9 +78,7 @@ void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
         return door_.refuse(exchange, Stage::body, invalid("/item", "is not an id that an item can have"));
     }
     const ListedItem* item = listed->find(body->item.view());
-    if (item == nullptr)
-        return door_.refuse(exchange, Stage::sale,
-                            Problem{.code = Code::not_found, .detail = "/item is not an item of this sale"});
+    if (item == nullptr) return door_.refuse(exchange, Stage::sale, Code::not_found);
     if (body->quantity > item->item.units_per_buyer_max) {
         return door_.refuse(exchange, Stage::body,
                             invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
@@ -122,9 +120,9 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
     const Book::ReserveAnswer& answer = reply.answer;
     const PurchaseOutcome outcome = outcome_of(reply);
     probe_.decided(outcome);
-    if (outcome == PurchaseOutcome::accepted || outcome == PurchaseOutcome::unknown) {
-        services_.funnel_state.arrivals.arrived(reply.purchase);
-    }
+    // Whoever hears of a purchase must find it, at whichever gate.
+    services_.funnel_state.arrivals.arrived(reply.purchase);
+    if (outcome == PurchaseOutcome::limit_reached) services_.funnel_state.arrivals.arrived(answer.purchase);
 
     switch (outcome) {
         case PurchaseOutcome::accepted:

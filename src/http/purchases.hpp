@@ -1,7 +1,7 @@
 // PurchaseEndpoints: the button.
 //
-// The funnel asks first, then the book decides. A refusal is a copy of bytes and allocates
-// nothing.
+// The funnel asks first, then the book decides. What a crowd or a flood hears is a copy of
+// bytes; only a body with faults and a winner over the limit have an answer written for them.
 //
 // Thread safety: its gate's thread.
 #pragma once

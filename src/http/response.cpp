@@ -64,6 +64,9 @@ std::string_view status_line(int status) {
 
 constexpr std::array<std::string_view, retry_after_s_max> retry_after_lines{
     "Retry-After: 1\r\n", "Retry-After: 2\r\n", "Retry-After: 3\r\n"};
+// Nobody opens a closed door again within seconds.
+constexpr std::array<std::string_view, retry_after_s_max> retry_much_later_lines{
+    "Retry-After: 30\r\n", "Retry-After: 45\r\n", "Retry-After: 60\r\n"};
 
 void append_number(std::string& out, size_t number) {
     char digits[20];
@@ -117,7 +120,9 @@ const Refusals& refusals() {
 }
 
 std::string_view retry_after_of(Code code, const Framing& framing) {
-    return carries_retry_after(code) ? retry_after_lines[framing.retry_after_s - 1] : std::string_view{};
+    if (!carries_retry_after(code)) return {};
+    const auto& lines = code == Code::unavailable ? retry_much_later_lines : retry_after_lines;
+    return lines[framing.retry_after_s - 1];
 }
 
 }  // namespace

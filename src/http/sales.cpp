@@ -82,12 +82,19 @@ void SalesEndpoints::show(Exchange& exchange, std::string_view sale) {
 }
 
 void SalesEndpoints::stock(Exchange& exchange, std::string_view sale) {
-    const ListedSale* listed = find(sale);
-    if (listed == nullptr) return replies_.refuse(exchange, Code::not_found);
+    const auto found = pages_.find(sale);
+    if (found == pages_.end()) return replies_.refuse(exchange, Code::not_found);
 
-    const std::string body =
-        fmt::format(R"({{"sale":"{}","items":{}}})", listed->sale.id.view(), stock_text(*listed));
-    replies_.send(exchange, Response{.headers = cacheable, .body = body});
+    // Under load it is written once a second, which is as long as anybody may keep it.
+    Pages& pages = found->second;
+    const Uptime now = clock_.uptime();
+    const bool is_fresh = !pages.stock.empty() && now < pages.stock_at + std::chrono::seconds(1);
+    if (!is_fresh || !is_from_cache_only(door_.level())) {
+        pages.stock = fmt::format(R"({{"sale":"{}","items":{}}})", pages.listed->sale.id.view(),
+                                  stock_text(*pages.listed));
+        pages.stock_at = now;
+    }
+    replies_.send(exchange, Response{.headers = cacheable, .body = pages.stock});
 }
 
 }  // namespace doorbuster

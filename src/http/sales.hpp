@@ -20,7 +20,8 @@ namespace doorbuster {
 
 class SalesEndpoints {
 public:
-    SalesEndpoints(Replies& replies, const Door& door) : replies_(replies), door_(door) {}
+    SalesEndpoints(Clock& clock, Replies& replies, const Door& door)
+        : clock_(clock), replies_(replies), door_(door) {}
 
     // Costs what has changed: pages of sales that are the same object stay.
     void set_catalogue(std::shared_ptr<const Catalogue>);
@@ -39,6 +40,8 @@ private:
     struct Pages {
         std::shared_ptr<const ListedSale> listed;
         Page as_recorded, sold_out;
+        std::string stock{};  // as last asked for
+        Uptime stock_at{};
 
         bool is_over() const { return phase_in(listed->state) == Phase::closed; }
         bool is_sold_out() const { return listed->state_now() != listed->state; }
@@ -49,6 +52,7 @@ private:
     static Pages pages_of(std::shared_ptr<const ListedSale>);
     void send(Exchange&, const Page&);
 
+    Clock& clock_;
     Replies& replies_;
     const Door& door_;
     std::map<std::string, Pages, std::less<>> pages_;

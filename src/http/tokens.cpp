@@ -65,19 +65,11 @@ CheckReply Tokens::answer(const Ask& ask) {
     Body body;
     if (auto refusal = body.read(ask.request)) return std::move(*refusal);
 
-    switch (check_window(ask.listed, ask.now)) {
-        case CheckWindow::open:
-            break;
-        case CheckWindow::not_open:
-            return Code::not_open;
-        case CheckWindow::ended:
-            return Code::ended;
-    }
+    if (const auto closed = refusal_of(check_window(ask.listed, ask.now))) return *closed;
     if (check_asked(ask.listed.sale.human_check, ask.who.check) == HumanCheck::none) return no_check_asked();
     // Before the check is touched: a slip in the item's name burns nothing.
     const ListedItem* item = ask.listed.find(body.item().value);
-    if (item == nullptr)
-        return Problem{.code = Code::not_found, .detail = "/item is not an item of this sale"};
+    if (item == nullptr) return Code::not_found;
 
     return body.is_pow() ? answer_pow(ask, body, item->item.id) : answer_image(ask, body, item->item.id);
 }

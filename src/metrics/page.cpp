@@ -11,9 +11,10 @@ namespace doorbuster {
 namespace {
 
 constexpr std::array<std::string_view, stages> stage_names = {
-    "level", "address_list", "address_limit", "global_limit", "rebuilding", "identity", "origin",
-    "sale",  "body",         "buyer_list",    "buyer_limit",  "window",     "sold_out", "buyers_per_address",
-    "token", "risk",         "sale_limit",    "crowd",        "queue",      "book"};
+    "level",    "address_list", "address_limit", "global_limit",       "rebuilding",  "identity",
+    "origin",   "sale",         "body",          "buyer_list",         "buyer_limit", "window",
+    "sold_out", "check",        "token",         "buyers_per_address", "risk",        "sale_limit",
+    "crowd",    "queue",        "book"};
 constexpr std::array<std::string_view, purchase_outcomes> outcome_names = {
     "accepted", "repeated", "sold_out",     "limit_reached", "not_open",
     "ended",    "paused",   "key_mismatch", "unknown"};

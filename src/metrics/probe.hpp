@@ -29,15 +29,16 @@ enum class Stage : uint8_t {
     buyer_limit,
     window,
     sold_out,
-    buyers_per_address,
+    check,
     token,
+    buyers_per_address,
     risk,
     sale_limit,
     crowd,
     queue,
     book,
 };
-constexpr size_t stages = 20;
+constexpr size_t stages = 21;
 
 // What became of a purchase that reached the book.
 enum class PurchaseOutcome : uint8_t {

@@ -104,7 +104,7 @@ StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& err
     log_error("a ledger record became a dead letter",
               {{"position", record.position}, {"reason", error.detail}});
     failures_ = 0;
-    one_by_one_left_ -= std::min<size_t>(one_by_one_left_, 1);
+    one_by_one_left_ = 0;  // it was the one: the others go together again
     position_.store(record.position, std::memory_order_relaxed);
     dead_letters_.fetch_add(1, std::memory_order_relaxed);
     if (record.entry) {

@@ -70,23 +70,30 @@ OverloadTargets overload_targets(const OverloadOptions& overload) {
 }
 
 // Unless the operator names a secret, one that follows from the admin key: the same after every
-// restart and on every server that has this key, and useless for finding the key out.
+// restart and on every server that has this key, and useless for finding the key out. Whoever
+// names the first secret of its own still has tokens about that the derived one signed.
 SigningKeys::Secrets token_secrets(const Config& config) {
-    std::string secret = config.tokens.secret;
-    if (secret.empty()) {
-        const Digest derived = hmac_sha256(config.admin.key.value(), "doorbuster tokens v1");
-        secret.assign(derived.begin(), derived.end());
-    }
-    return {std::move(secret), config.tokens.secret_previous};
+    const std::string& named = config.tokens.secret;
+    const std::string& previous = config.tokens.secret_previous;
+    const Digest digest = hmac_sha256(config.admin.key.value(), "doorbuster tokens v1");
+    const std::string derived(digest.begin(), digest.end());
+    if (named.empty()) return {derived, previous};
+    return {named, previous.empty() ? derived : previous};
 }
 
+// Empty without a secret; and with an unusable one, which fault_of_secret tells.
 KeyRing own_keys(const std::string& secret) {
-    if (secret.empty()) return {};
     auto key = Key::hs256("", secret);
-    CHECK(key);  // its length was judged with the configuration
+    if (!key) return {};
     auto ring = KeyRing::of({*std::move(key)});
-    CHECK(ring);
+    CHECK(ring);  // one key cannot be mistaken for another
     return *std::move(ring);
+}
+
+std::string fault_of_secret(const std::string& secret) {
+    if (secret.empty()) return {};
+    const auto key = Key::hs256("", secret);
+    return key ? std::string() : "identity.hmac_secret: " + key.error();
 }
 
 KeySources key_sources(const IdentityOptions& identity) {
@@ -128,6 +135,7 @@ Guard::Guard(const Config& config, Reloader::Read read_again, Clock& clock, Sett
                  [this](std::shared_ptr<const KeyRing> keys) {
                      std::lock_guard lock(mutex_);
                      keys_ = std::move(keys);
+                     identity_ = make_identity();
                      remake([] {});
                  }),
       lists_watch_(config.risk.lists_file),
@@ -139,11 +147,13 @@ Guard::~Guard() {
 
 Result<void, std::string> Guard::load() {
     if (const ReloadFaults faults = funnel_faults(config_); !faults.empty()) return faults.front();
+    if (std::string fault = fault_of_secret(config_.identity.hmac_secret); !fault.empty()) return fault;
     auto keys = key_watch_.load();
-    if (!keys) return keys.error();
+    if (!keys) return "identity.keys_file: " + keys.error();
     {
         std::lock_guard lock(mutex_);
         keys_ = *std::move(keys);
+        identity_ = make_identity();
         remake([] {});
     }
     if (const auto restored = restore_level(settings_, level_, clock_.now()); !restored) {
@@ -173,18 +183,23 @@ std::shared_ptr<const FunnelRules> Guard::rules() const {
     return rules_;
 }
 
-void Guard::remake(std::function<void()> shown) {
+// A new identity has every gate verify every token again: none is made for a list that changed.
+std::shared_ptr<const Identity> Guard::make_identity() const {
     const IdentityOptions& identity = config_.identity;
+    return std::make_shared<const Identity>(
+        IdentityRules{.issuer = identity.issuer,
+                      .audience = identity.audience,
+                      .skew = std::chrono::seconds(identity.skew_s.value()),
+                      .check_claim = identity.check_claim},
+        keys_);
+}
+
+void Guard::remake(std::function<void()> shown) {
     const SigningKeys::Secrets secrets = token_secrets(config_);
     const LimitTerms terms = limit_terms(config_.limits);
     rules_ = std::make_shared<const FunnelRules>(FunnelRules{
-        .identity = std::make_shared<const Identity>(
-            IdentityRules{.issuer = identity.issuer,
-                          .audience = identity.audience,
-                          .skew = std::chrono::seconds(identity.skew_s.value()),
-                          .check_claim = identity.check_claim},
-            keys_),
-        .cookie = identity.cookie,
+        .identity = identity_,
+        .cookie = config_.identity.cookie,
         .origins = parts_of(config_.server.origins.value()),
         .trusted_proxies = address_set(config_.server.trusted_proxies),
         .lists = lists_,
@@ -222,6 +237,10 @@ void Guard::stop() {
     stopping_.store(true, std::memory_order_release);
     wakeup_.wake();
     thread_.join();
+    {
+        std::lock_guard lock(reloads_mutex_);
+        is_stopped_ = true;
+    }
     run_reloads();  // nobody who asked is left without an answer
 }
 
@@ -268,18 +287,18 @@ void Guard::show_lists() {
 }
 
 void Guard::reload(std::function<void(ReloadReport)> done) {
+    ReloadReport refused;
     {
         std::lock_guard lock(reloads_mutex_);
-        if (reloads_.size() < reloads_waiting_max) {
+        if (is_stopped_) {
+            refused.faults.push_back("the server is stopping");
+        } else if (reloads_.size() == reloads_waiting_max) {
+            refused.faults.push_back("too many reloads wait already: try again");
+        } else {
             reloads_.push_back(std::move(done));
-            done = nullptr;
         }
     }
-    if (done) {
-        ReloadReport full;
-        full.faults.push_back("too many reloads wait already: try again");
-        return done(std::move(full));
-    }
+    if (!refused.faults.empty()) return done(std::move(refused));
     wakeup_.wake();
 }
 
@@ -304,6 +323,7 @@ void Guard::run_reloads() {
     if (!std::exchange(is_changed_, false)) return answer();
     std::lock_guard lock(mutex_);
     config_ = reloader_.running();
+    identity_ = make_identity();
     remake(answer);  // whoever hears of the change finds it at every gate
 }
 

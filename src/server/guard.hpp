@@ -58,10 +58,11 @@ public:
     void start(std::vector<DelaySensor*> gates, OverloadWatch::QueueDelay queue_delay);
     void stop();
 
-    // The configuration is read again; `done` is called on the guard's thread.
+    // The configuration is read again; `done` is called when every gate has what changed, on any
+    // thread.
     void reload(std::function<void(ReloadReport)> done);
 
-    // A sale that is being warmed up may need images.
+    // A sale that is being warmed up may need images. From any thread.
     void prepare_for(const Catalogue& catalogue);
 
     // Adds the funnel's figures.
@@ -73,7 +74,9 @@ private:
     void show_lists();
     void run_reloads();
     void apply(const Config& config);
-    void remake(std::function<void()> shown);  // REQUIRES: mutex_ is held
+    // REQUIRES: mutex_ is held.
+    std::shared_ptr<const Identity> make_identity() const;
+    void remake(std::function<void()> shown);
 
     Clock& clock_;
     const Hooks hooks_;
@@ -90,6 +93,7 @@ private:
     mutable std::mutex mutex_;
     Config config_;
     std::shared_ptr<const KeyRing> keys_;
+    std::shared_ptr<const Identity> identity_;
     std::shared_ptr<const RiskLists> lists_ = std::make_shared<RiskLists>();
     std::shared_ptr<const FunnelRules> rules_;
     bool is_publishing_ = false;
@@ -99,8 +103,9 @@ private:
     Settings& settings_;
     RiskServices risk_services_;
 
+    KeyWatch key_watch_;  // has a thread of its own
+
     // The guard's thread's.
-    KeyWatch key_watch_;
     FileWatch lists_watch_;
     std::shared_ptr<std::vector<ListEntry>> lists_to_show_;  // null: none
     std::unique_ptr<OverloadWatch> overload_;
@@ -110,6 +115,7 @@ private:
     // Guarded by reloads_mutex_.
     std::mutex reloads_mutex_;
     std::vector<std::function<void(ReloadReport)>> reloads_;
+    bool is_stopped_ = false;
 
     Wakeup wakeup_;
     std::atomic<bool> stopping_{false};

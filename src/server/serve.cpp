@@ -117,7 +117,7 @@ int run(const Config& config, const ServeMode& mode) {
                       .funnel_state = guard.state(),
                       .funnel_rules = guard.rules(),
                       .pow_per_second_target = static_cast<double>(config.checks.pow_target_per_second) /
-                                               static_cast<double>(front.sinks().size()),
+                                               static_cast<double>(front.delay_sensors().size()),
                       .admin_key = config.admin.key,
                       .demo_sign_in = mode.demo_sign_in,
                       .metrics_text = metrics,
@@ -137,7 +137,7 @@ int run(const Config& config, const ServeMode& mode) {
         owner.start();
         orders_thread.start();
         guard.start(front.delay_sensors(),
-                    [&owner] { return std::chrono::duration_cast<Uptime>(owner.figures().predicted_wait); });
+                    [&owner] { return std::chrono::duration_cast<Uptime>(owner.figures().busy_wait); });
         is_ready = true;
         const Addresses addresses{front.public_address(), front.admin_address()};
         if (mode.on_ready) mode.on_ready(services, addresses);

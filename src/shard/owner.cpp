@@ -58,16 +58,21 @@ Submitted Owner::submit(PurchaseCommand&& command) {
 // What runs now has to end (it may run much longer than usual: a slow disk), then the
 // queue goes in batches. Nothing under way means no wait, whatever the last batch took: so
 // somebody gets in and finds out whether the disk is quick again.
-std::chrono::nanoseconds Owner::predicted_wait() const {
+std::chrono::nanoseconds Owner::busy_wait() const {
     const int64_t began = batch_began_ns_.load(std::memory_order_relaxed);
     const auto queued = static_cast<int64_t>(queue_.size());
     if (began == 0 && queued == 0) return std::chrono::nanoseconds(0);
     const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
     const int64_t running = began == 0 ? 0 : std::max(usual, steady_ns() - began);
     const int64_t batches = 1 + queued / static_cast<int64_t>(options_.batch_max);
-    const int64_t paced =
-        options_.rate_per_second_max == 0 ? 0 : queued * 1'000'000'000 / options_.rate_per_second_max;
-    return std::chrono::nanoseconds(std::max(running + batches * usual, paced));
+    return std::chrono::nanoseconds(running + batches * usual);
+}
+
+std::chrono::nanoseconds Owner::predicted_wait() const {
+    if (options_.rate_per_second_max == 0) return busy_wait();
+    const auto queued = static_cast<int64_t>(queue_.size());
+    return std::max(busy_wait(),
+                    std::chrono::nanoseconds(queued * 1'000'000'000 / options_.rate_per_second_max));
 }
 
 void Owner::control(ControlCommand command, std::function<void()> applied) {
@@ -179,7 +184,8 @@ Owner::Figures Owner::figures() const {
             .commands = commands_.load(std::memory_order_relaxed),
             .acceptances = acceptances_.load(std::memory_order_relaxed),
             .queued = queue_.size(),
-            .predicted_wait = predicted_wait()};
+            .predicted_wait = predicted_wait(),
+            .busy_wait = busy_wait()};
 }
 
 }  // namespace doorbuster

@@ -65,6 +65,7 @@ public:
         uint64_t batches = 0, commands = 0, acceptances = 0;
         size_t queued = 0;
         std::chrono::nanoseconds predicted_wait{0};
+        std::chrono::nanoseconds busy_wait{0};  // what of it comes from work, not from the pace
     };
     Figures figures() const;
 
@@ -80,6 +81,7 @@ private:
     bool run_controls();
     bool run_batch();
     void fail(const StoreError& error);
+    std::chrono::nanoseconds busy_wait() const;
     std::chrono::nanoseconds predicted_wait() const;
 
     Shard& shard_;

@@ -54,7 +54,7 @@ def test_12_a_wrong_guess_burns_the_check(shop, scene):
     control(shop, scene, sale, mallory)  # a new check is a new chance
 
     pictured, guesser = checked_sale(scene, kind="image"), shop.buyer()
-    image = checks.ask(guesser, pictured)
+    image = checks.ask_for_picture(guesser, pictured)
     assert image["kind"] == "image" and image["image"].startswith("data:image/png;base64,")
     failed(checks.answered(guesser, pictured, "AAAAAA", challenge=image["id"]))  # no picture shows an A
     forge, now_ms = ImageForge(SECRET), shop.anyone.get("/v1/time").json["now_ms"]

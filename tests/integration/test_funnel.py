@@ -89,7 +89,7 @@ def test_where_there_is_nothing_to_check(shop, checked):
 
 def test_beside_a_picture_there_is_always_work(shop):
     sale, buyer = shop.open_sale(human_check="image", pow_number_max=1000), shop.buyer()
-    picture = checks.ask(buyer, sale)
+    picture = checks.ask_for_picture(buyer, sale)
     assert picture["kind"] == "image" and picture["image"].startswith("data:image/png;base64,")
     assert picture["pow"]["kind"] == checks.ask(buyer, sale, "pow")["kind"] == "pow"
     assert checks.answered(buyer, sale, "wrong", challenge=picture["id"]).code == "check_failed"
@@ -106,7 +106,7 @@ def test_the_shop_may_waive_or_raise_the_check_for_one_buyer(shop, checked):
     suspect = claiming("suspect", "pow")
     assert buy(suspect, plain).code == "token_required"
     assert buy(suspect, plain, token=checks.token_for(suspect, plain)).status == 202
-    assert checks.ask(claiming("very-suspect", "image"), checked)["kind"] == "image"
+    assert checks.ask_for_picture(claiming("very-suspect", "image"), checked)["kind"] == "image"
     assert buy(claiming("slip", "maybe"), checked).code == "unauthenticated", "a slip of the shop's is no waiver"
 
 

@@ -8,14 +8,17 @@ from lib.shop import eventually
 
 
 def ask(buyer: Client, sale: str, kind: str = None) -> dict:
-    """A check; the first picture of a server may still be in the drawing."""
+    answer = buyer.post(f"/v1/sales/{sale}/challenges", {"kind": kind} if kind else None)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def ask_for_picture(buyer: Client, sale: str) -> dict:
+    """While none is drawn yet, work is offered in its place."""
     def probe():
-        answer = buyer.post(f"/v1/sales/{sale}/challenges", {"kind": kind} if kind else None)
-        if answer.code == "overloaded":
-            return None
-        assert answer.status == 200, answer.body
-        return answer.json
-    return eventually("a check is to be had", probe)
+        check = ask(buyer, sale)
+        return check if check["kind"] == "image" else None
+    return eventually("a picture is drawn", probe)
 
 
 def solve(challenge: dict) -> int:
