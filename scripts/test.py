@@ -228,9 +228,10 @@ PARTS = [
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut", "4 min",
          run_boundary, ("release",)),
     Part("sim", "simulated sales from fresh seeds, with every fault", "1 min", run_sim, ("release",)),
-    Part("mutants", "one-line mistakes, each built and caught by the simulator", "4 min", run_mutants),
+    Part("mutants", "one-line mistakes, each built and caught by the simulator", "4 min", run_mutants,
+         ("release",)),
     Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "15 min", run_sanitize,
-         ("asan", "tsan")),
+         ("asan checked", "tsan checked")),
 ]
 
 

@@ -13,7 +13,7 @@ import pytest
 from mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
-WORK = ROOT / "build" / "mutants"
+RELEASE, WORK = ROOT / "build" / "release", ROOT / "build" / "mutants"
 SECONDS_MAX = 60
 EVERY = 5  # boundaries between two crashes: a mistake of the store opens a gap of several
 
@@ -25,10 +25,26 @@ def replace_file(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def build(judge: str) -> None:
-    targets = {"sim": ["doorbuster-sim"], "boundary": ["doorbuster-crashable", "doorbuster-recount"]}[judge]
-    result = subprocess.run(["ninja", "-C", WORK / "build", *targets], capture_output=True, text=True)
+def build_simulator() -> None:
+    result = subprocess.run(["ninja", "-C", WORK / "build", "doorbuster-sim"], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-4000:]
+
+
+def build_crashable(mutant, source: Path) -> None:
+    """The program as it was built, with one file compiled anew: its object comes before the libraries, so that theirs
+    of the same name is not taken."""
+    commands = subprocess.run(["ninja", "-C", RELEASE, "-t", "commands", "doorbuster-crashable"], check=True,
+                              capture_output=True, text=True).stdout.splitlines()
+    compiling = next(command for command in commands if command.endswith(f" -c {ROOT / mutant.file}"))
+    its_object = re.search(r" -o (\S+)", compiling).group(1)
+    wrong_object = WORK / "wrong.o"
+    compiling = compiling.replace(f" -o {its_object}", f" -o {wrong_object}").replace(f"{its_object}.d", f"{wrong_object}.d")
+    compiling = compiling.replace(f" -c {ROOT / mutant.file}", f" -c {source}").replace("-Werror", "")
+    linking = re.sub(r" -o \S+", f" {wrong_object} -o {WORK / 'doorbuster-crashable'}", commands[-1], count=1)
+    for command in (compiling, linking):
+        result = subprocess.run(command, shell=True, cwd=RELEASE, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr[-4000:]
+    shutil.copy(RELEASE / "doorbuster-recount", WORK / "doorbuster-recount")
 
 
 def simulate(seconds: int) -> subprocess.CompletedProcess:
@@ -37,7 +53,7 @@ def simulate(seconds: int) -> subprocess.CompletedProcess:
 
 
 def crash_at_boundaries() -> subprocess.CompletedProcess:
-    environment = {**os.environ, "DOORBUSTER_BINARY": str(WORK / "build" / "doorbuster")}
+    environment = {**os.environ, "DOORBUSTER_BINARY": str(WORK / "doorbuster")}
     return subprocess.run(["/usr/bin/python3", ROOT / "tests" / "boundary" / "boundary.py", f"--every={EVERY}"],
                           env=environment, capture_output=True, text=True, timeout=SECONDS_MAX)
 
@@ -46,13 +62,13 @@ def crash_at_boundaries() -> subprocess.CompletedProcess:
 def copy() -> Path:
     """A copy of the sources, configured; the mistakes of an earlier run are gone."""
     tree = WORK / "tree"
-    for folder in ("src", "sim", "cmake", "tests/boundary"):
+    for folder in ("src", "sim", "cmake"):
         for source in (ROOT / folder).rglob("*"):
             if source.is_file():
                 replace_file(source, tree / source.relative_to(ROOT))
     whole = (ROOT / "CMakeLists.txt").read_text()
-    # The judges need neither the load generator nor the benchmarks.
-    kept = re.sub(r"add_subdirectory\((?!src\)|sim\)|tests/boundary\)).*\)\n", "", whole)
+    # The simulator needs neither the load generator nor the benchmarks.
+    kept = re.sub(r"add_subdirectory\((?!src\)|sim\)).*\)\n", "", whole)
     # A mistake may leave a name unused; that is not how it is to be found.
     (tree / "CMakeLists.txt").write_text(kept.replace("-Werror", ""))
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
@@ -63,7 +79,7 @@ def copy() -> Path:
 
 
 def test_without_a_mistake_nothing_is_found(copy):
-    build("sim")
+    build_simulator()
     result = simulate(5)
     assert result.returncode == 0, result.stdout
 
@@ -75,8 +91,12 @@ def test_its_judge_catches(mutant, copy):
     assert right.count(mutant.right) == 1, f"the line of this mutant has changed in {mutant.file}"
     path.write_text(right.replace(mutant.right, mutant.wrong))
     try:
-        build(mutant.judge)
-        result = simulate(SECONDS_MAX) if mutant.judge == "sim" else crash_at_boundaries()
+        if mutant.judge == "sim":
+            build_simulator()
+            result = simulate(SECONDS_MAX)
+        else:
+            build_crashable(mutant, path)
+            result = crash_at_boundaries()
     finally:
         path.write_text(right)
     found = [line for line in (result.stdout + result.stderr).splitlines()
