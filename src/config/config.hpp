@@ -333,7 +333,8 @@ struct RiskOptions : OptionGroup {
         "strikes_slow",
         5,
         {.min = 1, .max = 1000},
-        "Strikes (failed checks, refused tokens, abandoned holds) from which a buyer is slowed.",
+        "Strikes from which a buyer is slowed: a failed check and a refused token are one, an abandoned hold "
+        "is two.",
         Reload::live};
     Option<uint32_t> strikes_bar{*this,
                                  "strikes_bar",

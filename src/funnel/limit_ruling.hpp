@@ -17,7 +17,6 @@ struct LimitRuling {
     uint32_t limit = 0;       // 0: there is none
     uint32_t window_s = 0;
     uint32_t remaining = 0;
-    Uptime wait{};  // leaky bucket with a burst: hold the request back for so long
 
     // For a stage that lets somebody try once per `every`, in whole seconds.
     static LimitRuling slowed(std::string_view name, Uptime every, Uptime retry_after) {

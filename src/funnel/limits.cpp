@@ -89,8 +89,7 @@ LimitRuling Limits::ruling_of(const Term& term, const Decision& decision) {
             .name = term.name,
             .limit = term.policy.limit,
             .window_s = seconds_of(term.policy.window),
-            .remaining = decision.remaining,
-            .wait = decision.wait};
+            .remaining = decision.remaining};
 }
 
 LimitRuling Limits::take(const Term& term, Table& table, uint64_t key, Uptime now) {
@@ -143,8 +142,7 @@ LimitRuling Limits::buyers_at(const Address& from, const SaleId& sale, const Buy
             .name = "buyers-per-address",
             .limit = places,
             .window_s = seconds_of(terms_.buyer_place_kept),
-            .remaining = decision.remaining,
-            .wait = {}};
+            .remaining = decision.remaining};
 }
 
 uint64_t Limits::overflowed_total() const {

@@ -120,9 +120,7 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
     const Book::ReserveAnswer& answer = reply.answer;
     const PurchaseOutcome outcome = outcome_of(reply);
     probe_.decided(outcome);
-    // Whoever hears of a purchase must find it, at whichever gate.
-    services_.funnel_state.arrivals.arrived(reply.purchase);
-    if (outcome == PurchaseOutcome::limit_reached) services_.funnel_state.arrivals.arrived(answer.purchase);
+    announce(outcome, reply);
 
     switch (outcome) {
         case PurchaseOutcome::accepted:
@@ -149,6 +147,26 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
                         .detail = "it may have been accepted: ask again with the same Idempotency-Key, "
                                   "or look the purchase up",
                         .purchase = reply.purchase.hex()});
+    }
+}
+
+// Whoever hears of a purchase must find it, at whichever gate. The crowd that is refused hears
+// of none, and must not make the gates forget what was not found.
+void PurchaseEndpoints::announce(PurchaseOutcome outcome, const PurchaseReply& reply) {
+    Arrivals& arrivals = services_.funnel_state.arrivals;
+    switch (outcome) {
+        case PurchaseOutcome::accepted:
+        case PurchaseOutcome::repeated:
+        case PurchaseOutcome::unknown:
+            return arrivals.arrived(reply.purchase);
+        case PurchaseOutcome::limit_reached:
+            return arrivals.arrived(reply.answer.purchase);
+        case PurchaseOutcome::sold_out:
+        case PurchaseOutcome::not_open:
+        case PurchaseOutcome::ended:
+        case PurchaseOutcome::paused:
+        case PurchaseOutcome::key_mismatch:
+            return;
     }
 }
 

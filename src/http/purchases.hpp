@@ -34,6 +34,7 @@ public:
     void show(Exchange&, std::string_view purchase);
 
 private:
+    void announce(PurchaseOutcome, const PurchaseReply&);
     void answer_accepted(Exchange&, const Book::ReserveAnswer&);
 
     Services& services_;
