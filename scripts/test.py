@@ -144,6 +144,14 @@ def run_image(_options) -> Count:
     return run_pytest("image", "-s")
 
 
+def run_model(_options) -> Count:
+    return run_pytest("model", "-s")
+
+
+def run_alerts(_options) -> Count:
+    return run_pytest("alerts")
+
+
 def run_fuzz(options) -> Count:
     """One test per fuzzer. What is found stays in the build folder, as does the corpus, which grows from run to run."""
     build, seeds = ROOT / "build" / "fuzz", ROOT / "tests" / "fuzz" / "seeds"
@@ -182,6 +190,14 @@ def run_crash(options) -> Count:
     return run_pytest("crash", *arguments)
 
 
+def run_money(options) -> Count:
+    arguments = ["-s", f"--money-orders={options.orders}", f"--money-kills={options.money_kills}",
+                 f"--basetemp={BUILD / 'money'}"]
+    if options.seed is not None:
+        arguments.append(f"--money-seed={options.seed}")
+    return run_pytest("money", *arguments)
+
+
 def run_boundary(options) -> Count:
     arguments = ["-s"]
     if options.seed is not None:
@@ -213,6 +229,8 @@ def run_sanitize(options) -> Count:
 # In the order in which they run: the quick ones first.
 PARTS = [
     Part("format", "clang-format over every C++ file", "5 s", run_format),
+    Part("alerts", "the alert rules, each with a case that fires and one that does not", "10 s", run_alerts),
+    Part("model", "every order of events of payment against expiry, and each rule of it removed", "40 s", run_model),
     Part("unit", "the unit tests beside the code", "30 s", run_unit, ("release",)),
     Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",)),
     Part("abuse", "every case of abuse against a real server, with honest buyers beside it", "2 min", run_abuse,
@@ -224,6 +242,8 @@ PARTS = [
     Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
          ("fuzz fuzzers",)),
     Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
+         ("release",)),
+    Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
          ("release",)),
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut", "4 min",
          run_boundary, ("release",)),
@@ -243,10 +263,12 @@ def parse_arguments():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", metavar="PART", nargs="*", help="run only these parts")
     parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
+    parser.add_argument("--orders", type=int, default=2000, help="money: how many buyers (2000)")
+    parser.add_argument("--money-kills", type=int, default=8, help="money: how often the server is killed (8)")
     parser.add_argument("--sim-seconds", type=int, default=60, help="sim: for how long fresh seeds are run (60)")
     parser.add_argument("--fuzz-seconds", type=int,
                         help="fuzz: for how long each fuzzer runs (120 if fuzz is named as a PART, else 5)")
-    parser.add_argument("--seed", type=int, help="crash, boundary: repeat the choices of an earlier run")
+    parser.add_argument("--seed", type=int, help="crash, boundary, money: repeat the choices of an earlier run")
     options = parser.parse_args()
     names = [part.name for part in PARTS]
     for name in options.parts:

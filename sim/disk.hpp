@@ -33,24 +33,24 @@ public:
             make_durable();
             return {};
         }
-        if (random_.chance(60)) {
+        if (random_.chance(30)) {
             happened(Fault::slow_disk);
             hooks_.takes_ms(random_.between(1, 400));
         }
-        if (random_.chance(20)) {
+        if (random_.chance(8)) {
             happened(Fault::crash_before_write);
             throw Crash{};
         }
-        if (random_.chance(12)) {
+        if (random_.chance(5)) {
             happened(Fault::failed_write);
             return StoreError{StoreErrc::unavailable, operation, "the disk failed", random_.chance(500)};
         }
         make_durable();
-        if (random_.chance(20)) {
+        if (random_.chance(8)) {
             happened(Fault::crash_after_write);
             throw Crash{};
         }
-        if (random_.chance(12)) {
+        if (random_.chance(5)) {
             happened(Fault::lost_acknowledgement);
             return StoreError{StoreErrc::unavailable, operation, "the acknowledgement was lost", true};
         }

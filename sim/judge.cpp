@@ -14,20 +14,27 @@ const Item& Judge::terms(const ItemId& item) const {
 
 Judge::Counted Judge::count(const ItemId& item, const BuyerId& buyer) const {
     Counted counted;
+    const bool takes_at_payment = sale().sale.stock_policy == StockPolicy::at_payment;
     for (const LedgerRecord& record : world_.ledger.records) {
         const LedgerEntry& entry = *record.entry;
         if (entry.item != item) continue;
-        const auto placed = world_.orders.purchases.find(entry.acceptance.purchase);
-        if (placed != world_.orders.purchases.end() && placed->second.state == PurchaseState::cancelled)
-            continue;
-        counted.active += entry.acceptance.units;
+        const auto placed = world_.orders.purchase(entry.acceptance.purchase);
+        if (placed && placed->hold == HoldState::finished) continue;
+        const bool has_unit = !takes_at_payment || (placed && placed->hold == HoldState::sold);
+        (has_unit ? counted.taken : counted.open) += entry.acceptance.units;
         if (entry.acceptance.buyer == buyer) counted.of_buyer += entry.acceptance.units;
     }
     return counted;
 }
 
 int64_t Judge::units_free(const ItemId& item) const {
-    return terms(item).units_total - count(item, BuyerId("nobody")).active;
+    return terms(item).units_total - count(item, BuyerId("nobody")).taken;
+}
+
+int64_t Judge::slots_free(const ItemId& item) const {
+    const Item& of = terms(item);
+    const int64_t slots_max = of.orders_max != 0 ? of.orders_max : 2 * int64_t{of.units_total};
+    return slots_max - count(item, BuyerId("nobody")).open;
 }
 
 void Judge::broke(const Ask& ask, const Answer& answer, const std::string& why) {
@@ -40,7 +47,7 @@ void Judge::answered(const Ask& ask, const Answer& answer) {
     const bool is_recorded = recorded != world_.ledger.by_purchase.end();
     const Counted counted = count(ask.item, ask.buyer);
     const Item& item = terms(ask.item);
-    if (counted.active > item.units_total) broke(ask, answer, "P1: more units promised than there are");
+    if (counted.taken > item.units_total) broke(ask, answer, "P1: more units promised than there are");
     if (counted.of_buyer > item.units_per_buyer_max)
         broke(ask, answer, "P4: the buyer has more than allowed");
 
@@ -68,6 +75,12 @@ void Judge::answered(const Ask& ask, const Answer& answer) {
             if (is_recorded) return broke(ask, answer, "P5: a winner who repeats");
             const int64_t returning = world_.process()->units_returning(ask.item, {});
             if (units_free(ask.item) - returning >= ask.units) broke(ask, answer, "P2: units are free");
+            return;
+        }
+        case Heard::sold_out_for_now: {
+            if (is_recorded) return broke(ask, answer, "P5: a winner who repeats");
+            const int64_t returning = world_.process()->slots_returning(ask.item);
+            if (slots_free(ask.item) - returning >= ask.units) broke(ask, answer, "P2: there is room");
             return;
         }
         case Heard::limit_reached: {
@@ -117,6 +130,8 @@ void Judge::at_rest() {
         const Stock& row = sale().stock[i];
         if (process.book(item).stock() != row)
             world_.broke("P1: book and stock row differ for " + item.str());
+        if (process.book(item).slots_used() != count(item, BuyerId("nobody")).open)
+            world_.broke("the book counts other open orders than there are of " + item.str());
         if (process.listed().items[i].board->stock() != row) {
             world_.broke("P1: board and stock row differ for " + item.str());
         }

@@ -22,12 +22,15 @@ public:
 
     // Units of the item that the records show to be free.
     int64_t units_free(const ItemId& item) const;
+    // Where payment takes the unit: how many units' worth of orders may still be opened.
+    int64_t slots_free(const ItemId& item) const;
 
 private:
     struct Counted {
-        int64_t active = 0, of_buyer = 0;
+        int64_t taken = 0, open = 0, of_buyer = 0;
     };
-    // Active: accepted in the ledger and not ended in the orders.
+    // Of what is accepted in the ledger and not ended in the orders: units taken, and units
+    // that open orders will take when they are paid.
     Counted count(const ItemId& item, const BuyerId& buyer) const;
     const SaleRecord& sale() const { return world_.orders.sales.begin()->second; }
     const Item& terms(const ItemId& item) const;

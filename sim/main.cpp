@@ -77,16 +77,14 @@ int run_many(std::chrono::seconds duration, uint64_t first_seed, uint64_t seeds_
         return 1;
     }
     const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
-    std::printf(
-        "%llu seeds from %llu on, %.0f commands and %.1f crashes a seed, %llu acceptances, %llu cancels, "
-        "%llu restocks, 0 promises broken\n",
-        static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed),
-        static_cast<double>(coverage.commands) / seeds, static_cast<double>(coverage.crashes) / seeds,
-        static_cast<unsigned long long>(coverage.acceptances),
-        static_cast<unsigned long long>(coverage.cancels),
-        static_cast<unsigned long long>(coverage.restocks));
+    std::printf("%llu seeds from %llu on, %.0f commands and %.1f crashes a seed, 0 promises broken\n",
+                static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed),
+                static_cast<double>(coverage.commands) / seeds,
+                static_cast<double>(coverage.crashes) / seeds);
     size_t missing = print_counts("faults", fault_names, coverage.fault_count);
     missing += print_counts("heard", heard_names, coverage.heard_count);
+    missing += print_counts("deeds", deed_names, coverage.deed_count);
+    missing += print_counts("steps", step_names, coverage.step_count);
     if (missing > 0) {
         std::printf("broken: some faults or outcomes never occurred\n");
         return 1;

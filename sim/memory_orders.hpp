@@ -1,23 +1,42 @@
 // Orders in memory, on a disk that can fail. Passes the orders' contract.
-//
-// A transaction works on a copy of the whole state that replaces it at the commit:
-// slow, and without any way to leave half a change behind.
 #pragma once
 
 #include <map>
 
+#include "sim/change.hpp"
 #include "sim/disk.hpp"
 #include "store/orders.hpp"
+#include "store/outbox.hpp"
 
 namespace doorbuster::sim {
 
+struct PurchaseRow {
+    SaleId sale;
+    ItemId item;
+    Acceptance acceptance;
+    PurchaseState state = PurchaseState::ordered;  // what an order knows of its end it tells itself
+    std::string reason;
+    std::optional<OrderId> order;
+};
+
 struct OrdersState {  // what outlives the process
     std::map<SaleId, SaleRecord> sales;
-    std::map<PurchaseId, PurchaseRecord> purchases;
+    std::map<SaleId, bool> sold_out_told;
+    std::map<PurchaseId, PurchaseRow> purchases;
     std::map<int64_t, OrderRecord> orders;
-    std::map<std::pair<std::pair<SaleId, ItemId>, BuyerId>, uint32_t> holdings;
+    std::map<int64_t, PaymentRecord> payments;
+    std::map<std::string, Instant> provider_events;
+    std::vector<EventRecord> events;
+    std::vector<StockMove> stock_moves;
     std::map<uint64_t, DeadLetter> dead_letters;
     uint64_t position = 0;
+
+    std::map<uint64_t, Delivery> deliveries;
+    std::map<uint64_t, std::vector<DeliveryAttempt>> attempts;
+    uint64_t events_taken = 0;
+
+    std::optional<PurchaseRecord> purchase(const PurchaseId&) const;
+    uint32_t active_units(const SaleId&, const ItemId&, const BuyerId&) const;
 };
 
 class MemoryOrdersReader final : public OrdersReader {
@@ -33,6 +52,18 @@ public:
     StoreResult<void> each_purchase(const std::function<void(const PurchaseRecord&)>& visit) override;
     StoreResult<void> each_order(const std::function<void(const OrderRecord&)>& visit) override;
     StoreResult<void> each_holding(const std::function<void(const Holding&)>& visit) override;
+    StoreResult<std::optional<PaymentRecord>> find_payment(PaymentId) override;
+    StoreResult<std::vector<PaymentRecord>> payments_of(OrderId) override;
+    StoreResult<void> each_payment(const std::function<void(const PaymentRecord&)>& visit) override;
+    StoreResult<void> each_stock_move(const std::function<void(const StockMove&)>& visit) override;
+    StoreResult<std::vector<OrderRecord>> due_orders(Instant now, size_t count_max) override;
+    StoreResult<std::vector<PaymentRecord>> due_payments(Instant now, size_t count_max) override;
+    StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) override;
+    StoreResult<std::vector<EventRecord>> events_after(uint64_t number, size_t count_max) override;
+    StoreResult<OrderCounts> count_orders() override;
+    StoreResult<Backlog> backlog(Instant now) override;
+    StoreResult<uint64_t> unsettled(const SaleId&) override;
+    StoreResult<PaymentId> last_payment() override;
     StoreResult<uint64_t> position() override { return state_.position; }
     StoreResult<OrderId> last_order() override;
 
@@ -42,7 +73,15 @@ private:
 
 class MemoryOrders final : public Orders {
 public:
-    MemoryOrders(OrdersState& state, Disk& disk) : state_(state), reader_(state), disk_(disk) {}
+    struct Hooks {
+        // A record that the store refuses to place, however often it is tried: a dead letter.
+        std::function<bool(const LedgerEntry&)> refuses{};
+        // At the moment a write is durable, with the orders that it changed.
+        std::function<void(std::span<const OrderId>)> committed{};
+    };
+
+    MemoryOrders(OrdersState& state, Disk& disk, Hooks hooks);
+    MemoryOrders(OrdersState& state, Disk& disk) : MemoryOrders(state, disk, Hooks{}) {}
 
     OrdersReader& reader() override { return reader_; }
     StoreResult<SaleRecord> create_sale(const Sale&, SaleState, Instant now) override;
@@ -53,16 +92,27 @@ public:
                                            Instant now) override;
     StoreResult<void> bury(uint64_t expected_position, const LedgerRecord&, const std::string& reason,
                            Instant now) override;
-    StoreResult<OrderRecord> cancel(OrderId, const BuyerId&, Instant now) override;
+    StoreResult<std::vector<Moved>> move(std::span<const OrderMove>, Instant now) override;
+    StoreResult<void> change_payment(const PaymentChange&, std::optional<EventKind>, Instant now) override;
+    StoreResult<bool> hint(std::string_view event, PaymentId, Instant now, milliseconds keep) override;
+    StoreResult<void> tell_sold_out(const SaleId&, bool sold_out, Instant now) override;
+    StoreResult<void> close_letter(uint64_t position, LetterState, Instant now) override;
     StoreResult<void> idle() override { return {}; }
     const std::optional<StoreError>& failure() const override { return failure_; }
 
 private:
-    StoreResult<void> commit(const char* operation, OrdersState&& next);
+    StoreResult<void> commit(const char* operation, Change& change);
+    StoreResult<Placed> place_one(Change&, const Placement&, Instant now);
+    Moved move_one(Change&, const OrderMove&, Instant now);
+    bool write_payment(Change&, const PaymentChange&, Instant now);
+    void tell(Change&, EventRecord event);
+    void move_stock(Change&, StockMove moved);
 
     OrdersState& state_;
     MemoryOrdersReader reader_;
     Disk& disk_;
+    const Hooks hooks_;
+    std::vector<OrderId> touched_;  // by the transaction under way
     std::optional<StoreError> failure_;
 };
 

@@ -27,6 +27,8 @@ Heard heard_of(const PurchaseReply& reply) {
             return Heard::paused;
         case ReserveOutcome::key_mismatch:
             return Heard::key_mismatch;
+        case ReserveOutcome::sold_out_for_now:
+            return Heard::sold_out_for_now;
     }
     CHECK(false);
     return Heard::unknown;
@@ -42,6 +44,8 @@ Heard heard_of(Admission admission) {
             return Heard::paused;
         case Admission::sold_out:
             return Heard::sold_out;
+        case Admission::sold_out_for_now:
+            return Heard::sold_out_for_now;
         case Admission::pass:
             break;
     }
@@ -49,52 +53,81 @@ Heard heard_of(Admission admission) {
     return Heard::unknown;
 }
 
+// A second of the product is a few dozen milliseconds here.
+PaymentDesk::Options payment_options() {
+    return {.enabled = true,
+            .calls_max = 16,
+            .waiters_max = 2,
+            .looks = {.look_min = milliseconds(40),
+                      .look_max = milliseconds(500),
+                      .void_watch = milliseconds(3000)},
+            .event_keep = std::chrono::hours(1),
+            .sweep_batch = 4,
+            .reinstating_max = 4};
+}
+
 }  // namespace
 
-Process::Process(LedgerState& ledger, OrdersState& orders, Disk& disk, Clock& clock, size_t queue_capacity,
-                 Emit emit)
-    : ledger_state_(ledger),
-      orders_state_(orders),
+Process::Process(const Stores& stores, Clock& clock, size_t queue_capacity, uint64_t seed, Outside outside)
+    : ledger_state_(stores.ledger),
+      orders_state_(stores.orders),
       clock_(clock),
-      emit_(std::move(emit)),
-      ledger_(ledger, disk),
-      ledger_reader_(ledger),
-      orders_(orders, disk),
-      ids_(1, static_cast<int64_t>(*orders_.reader().last_order())),
+      outside_(std::move(outside)),
+      ledger_(stores.ledger, stores.disk),
+      ledger_reader_(stores.ledger),
+      orders_(stores.orders, stores.disk, outside_.store),
+      outbox_(stores.orders, stores.disk),
+      ids_(1, std::max(static_cast<int64_t>(*orders_.reader().last_order()),
+                       static_cast<int64_t>(*orders_.reader().last_payment()))),
       shard_(ledger_),
-      worker_(ledger_reader_, orders_, *this, ids_, {.batch_max = 8, .rate_per_second_max = 2000}),
+      worker_(ledger_reader_, orders_, *this, ids_,
+              {.batch_max = 8,
+               .rate_per_second_max = 2000,
+               .retry_after = {milliseconds(10), milliseconds(20), milliseconds(30)}},
+              {.tally = &tally_}),
       desk_(orders_, *this,
             [this](auto catalogue, const auto& shown) {
                 catalogue_ = std::move(catalogue);
                 shown();
             }),
+      payments_(orders_, *this, ids_, tally_, seed, payment_options(),
+                {.ask = [this](const ProviderCall& call) { outside_.ask_provider(call); },
+                 .post = [this](std::function<void()> task) { tasks_.push_back(std::move(task)); },
+                 .changed = {},
+                 .abandoned = {}}),
+      letters_(ledger_reader_, orders_, *this,
+               [this](std::function<void()> task) { tasks_.push_back(std::move(task)); }),
+      notifier_(outbox_, orders_.reader(), seed, {.in_flight_max = 4, .batch_max = 16},
+                [this](const Notifier::Message& message) { outside_.send_event(message); }),
       queue_(queue_capacity) {
     shard_.set_sinks({this});
+    notifier_.set_delivering(true);
 }
 
 bool Process::start() {
     const bool started = desk_.load().has_value() && worker_.load().has_value() &&
+                         payments_.load().has_value() &&
                          rebuild(shard_, orders_.reader(), ledger_reader_).has_value();
     running_ = started;
     return started;
 }
 
 void Process::receive(const Ask& ask) {
-    if (!running_) return emit_(ask, {Heard::rebuilding});
+    if (!running_) return outside_.emit(ask, {Heard::rebuilding});
     const ListedItem* item = listed().find(ask.item.view());
     const Admission admission = admit(listed(), *item, ask.purchase, ask.buyer, clock_.now());
-    if (admission != Admission::pass) return emit_(ask, {heard_of(admission)});
+    if (admission != Admission::pass) return outside_.emit(ask, {heard_of(admission)});
     asks_.push_back(ask);
     if (!queue_.try_push({item->slot, ask.purchase, ask.buyer, ask.units, 0, &asks_.back()})) {
         asks_.pop_back();
-        emit_(ask, {Heard::overloaded});
+        outside_.emit(ask, {Heard::overloaded});
     }
 }
 
 void Process::deliver(std::span<const PurchaseReply> replies) {
     for (const PurchaseReply& reply : replies) {
         const Ask& ask = *static_cast<const Ask*>(reply.reply_to);
-        emit_(ask, {heard_of(reply), reply.answer.sequence, reply.answer.purchase});
+        outside_.emit(ask, {heard_of(reply), reply.answer.sequence, reply.answer.purchase});
     }
 }
 
@@ -107,7 +140,9 @@ bool Process::owner_step() {
     }
     std::vector<PurchaseCommand> batch;
     for (PurchaseCommand command; queue_.pop(command);) batch.push_back(command);
-    return batch.empty() || shard_.decide(batch, clock_.now()).has_value();
+    const std::vector<ReinstateCommand> reinstatements = std::exchange(reinstatements_, {});
+    if (batch.empty() && reinstatements.empty()) return true;
+    return shard_.decide(batch, clock_.now(), reinstatements).has_value();
 }
 
 bool Process::orders_step() {
@@ -117,7 +152,11 @@ bool Process::orders_step() {
         task();
     }
     desk_.tick(clock_.now(), clock_.uptime());
-    return worker_.step(clock_.now(), clock_.uptime()).has_value() && !orders_.failure();
+    if (!worker_.step(clock_.now(), clock_.uptime())) return false;
+    if (!payments_.step(clock_.now(), clock_.uptime())) return false;
+    const auto told = notifier_.step(clock_.now(), clock_.uptime());
+    if (!told && told.error().outcome_unknown) return false;
+    return !orders_.failure();
 }
 
 void Process::operate(SaleVerb verb, std::function<void(bool)> done) {
@@ -133,22 +172,60 @@ void Process::restock(const ItemId& item, uint32_t units, std::function<void(boo
     });
 }
 
-void Process::cancel(OrderId order, const BuyerId& buyer, std::function<void(bool)> done) {
-    tasks_.push_back([this, order, buyer, done = std::move(done)] {
-        const auto cancelled = orders_.cancel(order, buyer, clock_.now());
-        if (!cancelled) return done(false);
-        control(ReleasePurchase{cancelled->sale, cancelled->item, cancelled->purchase},
-                [done] { done(true); });
+void Process::begin_payment(OrderId order, const BuyerId& buyer, PaymentDesk::Paid done) {
+    tasks_.push_back(
+        [this, order, buyer, done = std::move(done)] { payments_.begin(order, buyer, clock_.now(), done); });
+}
+
+void Process::cancel(OrderId order, const BuyerId& buyer) {
+    tasks_.push_back(
+        [this, order, buyer] { payments_.cancel(order, buyer, clock_.now(), [](const auto&) {}); });
+}
+
+void Process::refund(OrderId order, bool units_return) {
+    tasks_.push_back([this, order, units_return] {
+        payments_.refund(order, units_return, "the shop's word", clock_.now(), [](const auto&) {});
     });
+}
+
+void Process::retry_letter(uint64_t position, LettersDesk::Done done) {
+    tasks_.push_back(
+        [this, position, done = std::move(done)] { letters_.retry(position, clock_.now(), done); });
+}
+
+void Process::drop_letter(uint64_t position, LettersDesk::Done done) {
+    tasks_.push_back(
+        [this, position, done = std::move(done)] { done(letters_.drop(position, clock_.now())); });
+}
+
+void Process::hint(const std::string& event, PaymentId payment, std::function<void(bool)> done) {
+    tasks_.push_back([this, event, payment, done = std::move(done)] {
+        done(payments_.hint(event, payment, clock_.now()).has_value());
+    });
+}
+
+void Process::provider_answered(const ProviderCall& call, const ProviderAnswer& answer) {
+    tasks_.push_back([this, call, answer] { payments_.answered(call, answer, clock_.now()); });
+}
+
+void Process::event_answered(const Notifier::Answer& answer) {
+    tasks_.push_back([this, answer] { notifier_.answered(answer); });
 }
 
 void Process::control(ControlCommand command, std::function<void()> applied) {
     if (running_) {
+        const bool is_release = std::holds_alternative<ReleasePurchase>(command);
+        if (is_release && outside_.repeats_release()) controls_.push_back({command, {}});
         controls_.push_back({std::move(command), std::move(applied)});
         return;
     }
     shard_.apply(command);
     if (applied) applied();
+}
+
+void Process::reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) {
+    if (!running_) return answered({});
+    reinstatements_.push_back({asked, std::move(answered)});
 }
 
 uint32_t Process::units_returning(const ItemId& item, std::optional<BuyerId> of_buyer) const {
@@ -157,9 +234,8 @@ uint32_t Process::units_returning(const ItemId& item, std::optional<BuyerId> of_
     for (const Control& control : controls_) {
         if (const auto* release = std::get_if<ReleasePurchase>(&control.command);
             release && release->item == item) {
-            const LedgerEntry& entry =
-                *ledger_state_.records[ledger_state_.by_purchase.at(release->purchase)].entry;
-            if (!of_buyer || *of_buyer == entry.acceptance.buyer) units += entry.acceptance.units;
+            const Acceptance& acceptance = accepted(release->purchase);
+            if (!of_buyer || *of_buyer == acceptance.buyer) units += acceptance.units;
         }
         if (const auto* restock = std::get_if<RestockItem>(&control.command);
             restock && restock->slot == slot) {
@@ -167,6 +243,27 @@ uint32_t Process::units_returning(const ItemId& item, std::optional<BuyerId> of_
         }
     }
     return units;
+}
+
+uint32_t Process::slots_returning(const ItemId& item) const {
+    uint32_t slots = 0;
+    const ItemSlot slot = listed().find(item.view())->slot;
+    for (const Control& control : controls_) {
+        if (const auto* sell = std::get_if<SellPurchase>(&control.command); sell && sell->item == item)
+            slots += accepted(sell->purchase).units;
+        // Each unit makes room for two orders, where nothing else is said.
+        if (const auto* restock = std::get_if<RestockItem>(&control.command);
+            restock && restock->slot == slot)
+            slots += 2 * restock->units;
+        if (const auto* release = std::get_if<ReleasePurchase>(&control.command);
+            release && release->item == item)
+            slots += accepted(release->purchase).units;
+    }
+    return slots;
+}
+
+const Acceptance& Process::accepted(const PurchaseId& purchase) const {
+    return ledger_state_.records[ledger_state_.by_purchase.at(purchase)].entry->acceptance;
 }
 
 bool Process::has_words_pending() const {

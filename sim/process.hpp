@@ -1,6 +1,6 @@
 // Process: one life of the server, from its start to its crash, without threads.
 //
-// The shard, worker, sale desk, rebuild and admission are the product's own; what is
+// The shard, worker, desks, notifier, rebuild and admission are the product's own; what is
 // simulated is only what runs them: queues, and who is next.
 #pragma once
 
@@ -12,7 +12,10 @@
 #include "base/bounded_queue.hpp"
 #include "base/clock.hpp"
 #include "base/snowflake.hpp"
+#include "orders/letters_desk.hpp"
 #include "orders/lookups.hpp"
+#include "orders/notifier.hpp"
+#include "orders/payment_desk.hpp"
 #include "orders/sale_desk.hpp"
 #include "orders/worker.hpp"
 #include "shard/rebuild.hpp"
@@ -20,6 +23,7 @@
 #include "sim/faults.hpp"
 #include "sim/memory_ledger.hpp"
 #include "sim/memory_orders.hpp"
+#include "sim/memory_outbox.hpp"
 
 namespace doorbuster::sim {
 
@@ -39,10 +43,22 @@ struct Answer {
 
 class Process final : public BookControl, private ReplySink {
 public:
-    using Emit = std::function<void(const Ask&, const Answer&)>;
+    struct Stores {  // what outlives it
+        LedgerState& ledger;
+        OrdersState& orders;
+        Disk& disk;
+    };
+    struct Outside {
+        std::function<void(const Ask&, const Answer&)> emit;
+        // provider_answered() follows, exactly once.
+        std::function<void(const ProviderCall&)> ask_provider;
+        // event_answered() follows, exactly once.
+        std::function<void(const Notifier::Message&)> send_event;
+        std::function<bool()> repeats_release;
+        MemoryOrders::Hooks store;
+    };
 
-    Process(LedgerState& ledger, OrdersState& orders, Disk& disk, Clock& clock, size_t queue_capacity,
-            Emit emit);
+    Process(const Stores& stores, Clock& clock, size_t queue_capacity, uint64_t seed, Outside outside);
 
     // Any of these may throw Crash. False: the process ended by itself, with exit code 1.
     [[nodiscard]] bool start();
@@ -53,16 +69,29 @@ public:
     // On the orders thread. `done` hears whether the change took effect.
     void operate(SaleVerb verb, std::function<void(bool)> done);
     void restock(const ItemId& item, uint32_t units, std::function<void(bool)> done);
-    void cancel(OrderId order, const BuyerId& buyer, std::function<void(bool)> done);
+    void begin_payment(OrderId order, const BuyerId& buyer, PaymentDesk::Paid done);
+    void cancel(OrderId order, const BuyerId& buyer);
+    void refund(OrderId order, bool units_return);
+    void retry_letter(uint64_t position, LettersDesk::Done done);
+    void drop_letter(uint64_t position, LettersDesk::Done done);
+    void hint(const std::string& event, PaymentId payment, std::function<void(bool)> done);
+    void provider_answered(const ProviderCall& call, const ProviderAnswer& answer);
+    void event_answered(const Notifier::Answer& answer);
 
     void control(ControlCommand command, std::function<void()> applied) override;
+    void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) override;
 
     bool running() const { return running_; }  // the books are there
-    bool has_work() const { return queue_.size() > 0 || !controls_.empty() || !tasks_.empty(); }
+    bool has_work() const {
+        return queue_.size() > 0 || !controls_.empty() || !reinstatements_.empty() || !tasks_.empty() ||
+               payments_.calls_under_way() > 0;
+    }
     bool caught_up() const { return worker_.position() == ledger_state_.records.size(); }
 
     // Units on their way back to the book: recorded, not applied yet.
     uint32_t units_returning(const ItemId& item, std::optional<BuyerId> of_buyer) const;
+    // Room for orders that the book does not know of yet, where payment takes the unit.
+    uint32_t slots_returning(const ItemId& item) const;
     bool has_words_pending() const;  // the operator's, on their way to the books
     const ListedSale& listed() const { return *catalogue_->find("sim"); }
     const Book& book(const ItemId& item) const { return *shard_.book(listed().find(item.view())->slot); }
@@ -74,21 +103,28 @@ private:
     };
 
     void deliver(std::span<const PurchaseReply>) override;
+    const Acceptance& accepted(const PurchaseId& purchase) const;
 
     LedgerState& ledger_state_;
     OrdersState& orders_state_;
     Clock& clock_;
-    const Emit emit_;
+    const Outside outside_;
     MemoryLedger ledger_;
     MemoryLedgerReader ledger_reader_;
     MemoryOrders orders_;
+    MemoryOutbox outbox_;
     Snowflake ids_;
     Shard shard_;
+    OrderTally tally_;
     OrderWorker worker_;
     std::shared_ptr<const Catalogue> catalogue_;
     SaleDesk desk_;
+    PaymentDesk payments_;
+    LettersDesk letters_;
+    Notifier notifier_;
     BoundedQueue<PurchaseCommand> queue_;
     std::deque<Control> controls_;
+    std::vector<ReinstateCommand> reinstatements_;
     std::deque<std::function<void()>> tasks_;
     std::deque<Ask> asks_;  // those submitted; a reply_to points here
     bool running_ = false;

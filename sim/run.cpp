@@ -1,6 +1,9 @@
 #include "sim/run.hpp"
 
+#include "sim/buyer.hpp"
 #include "sim/judge.hpp"
+#include "sim/money_judge.hpp"
+#include "sim/operator.hpp"
 #include "sim/world.hpp"
 
 namespace doorbuster::sim {
@@ -8,231 +11,122 @@ namespace doorbuster::sim {
 namespace {
 
 constexpr uint32_t buyers = 16;
-constexpr int64_t patience_us = 400 * ms;
+constexpr int64_t faulty_for_us = 7000 * ms, patience_at_end_us = 120'000 * ms, step_us = 100 * ms;
 
-// One buyer: wants something, asks until it is clear, perhaps cancels, wants something else.
-class Buyer {
+class Run {
 public:
-    Buyer(World& world, uint32_t& asks, uint32_t number)
-        : world_(world), asks_(asks), id_("buyer-" + std::to_string(number)) {}
-
-    void begin() {
-        world_.after(world_.random.between(0, 2500) * ms, [this] { want(); });
+    Run(uint64_t seed, const Trace& trace)
+        : world_(seed, trace), judge_(world_), money_(world_), operator_(world_) {
+        world_.judge = [this](const Ask& ask, const Answer& answer) { judge_.answered(ask, answer); };
+        world_.judge_commit = [this](std::span<const OrderId> touched) { money_.committed(touched); };
     }
 
-    // Everything asked is answered for good.
-    bool at_rest() const { return !waiting_; }
-    void go_home() { going_home_ = true; }
+    Result run(uint64_t seed) {
+        for (uint32_t i = 0; i < buyers; ++i) {
+            crowd_.push_back(std::make_unique<Buyer>(world_, asks_, i));
+            crowd_.back()->begin();
+        }
+        operator_.begin();
+        world_.run_until(faulty_for_us);
+        world_.set_faulty(false);
+        operator_.go_home();
+        for (const auto& buyer : crowd_) buyer->go_home();
+
+        if (come_to_rest()) {
+            check();
+            probe();
+            if (hear_everything() && come_to_rest()) check();
+        }
+        world_.coverage.seeds = 1;
+        return {seed, world_.broken, world_.coverage, world_.fingerprint};
+    }
 
 private:
-    void want() {
-        if (going_home_) return;
-        wish_ = {.number = 0,
-                 .buyer = id_,
-                 .item = ItemId(world_.random.chance(400) ? "few" : "more"),
-                 .purchase = fresh_key(),
-                 .units = static_cast<uint32_t>(world_.random.chance(750) ? 1 : 2)};
-        if (wish_.item == ItemId("few")) wish_.units = 1;
-        tries_ = 0;
-        ask();
+    bool settled() const;
+    bool come_to_rest();
+    bool hear_everything();
+    void check() {
+        judge_.at_rest();
+        money_.at_rest();
     }
+    void probe();
+    void probe(const ListedItem& item);
 
-    PurchaseId fresh_key() {
-        return purchase_id_of(SaleId("sim"), ItemId("any"), id_, std::to_string(++keys_));
-    }
-
-    void ask() {
-        wish_.number = ++asks_;
-        waiting_ = true;
-        world_.note(fmt::format("ask {} {} {} {} x{}", wish_.number, id_.view(), wish_.item.view(),
-                                wish_.purchase.hex().substr(0, 8), wish_.units));
-        const uint32_t number = wish_.number;
-        world_.send(wish_, [this, number](const Answer& answer) {
-            if (waiting_ && number == wish_.number) heard(answer);
-        });
-        world_.after(patience_us, [this, number] {
-            if (waiting_ && number == wish_.number) {
-                ++world_.coverage.heard_count[static_cast<size_t>(Heard::nothing)];
-                heard({Heard::nothing});
-            }
-        });
-    }
-
-    void heard(const Answer& answer) {
-        waiting_ = false;
-        switch (answer.heard) {
-            case Heard::accepted:
-            case Heard::repeated:
-                if (world_.random.chance(250)) return again_with_same_key();
-                if (world_.random.chance(120)) return again_with_another_quantity();
-                if (world_.random.chance(450)) return cancel_later();
-                return want_later();
-            case Heard::unknown:
-            case Heard::nothing:
-            case Heard::overloaded:
-            case Heard::rebuilding:
-                // The wise ask again with the same key; some lose patience and press anew.
-                if (!going_home_ && world_.random.chance(200)) {
-                    world_.happened(Fault::retry_new_key);
-                    return want_later();
-                }
-                return again_with_same_key();
-            case Heard::sold_out:
-            case Heard::limit_reached:
-            case Heard::not_open:
-            case Heard::paused:
-                if (++tries_ < 4 && world_.random.chance(600)) return again_with_same_key();
-                return want_later();
-            case Heard::cancelled:
-            case Heard::ended:
-            case Heard::key_mismatch:
-                return want_later();
-        }
-    }
-
-    void again_with_same_key() {
-        world_.happened(Fault::retry_same_key);
-        waiting_ = true;  // the wish is not settled until it is answered
-        world_.after(world_.random.between(1, 300) * ms, [this] { ask(); });
-    }
-
-    void again_with_another_quantity() {
-        Ask other = wish_;
-        other.number = ++asks_;
-        other.units += 1;
-        world_.send(other, [](const Answer&) {});
-        want_later();
-    }
-
-    void cancel_later() {
-        world_.after(world_.random.between(20, 900) * ms, [this, purchase = wish_.purchase] {
-            const auto placed = world_.orders.purchases.find(purchase);
-            if (world_.process() != nullptr && placed != world_.orders.purchases.end() &&
-                placed->second.order) {
-                ++world_.coverage.cancels;
-                world_.note(fmt::format("cancel {} {}", id_.view(), purchase.hex().substr(0, 8)));
-                world_.process()->cancel(*placed->second.order, id_, [](bool) {});
-            }
-            want_later();
-        });
-    }
-
-    void want_later() {
-        if (!going_home_) world_.after(world_.random.between(5, 600) * ms, [this] { want(); });
-    }
-
-    World& world_;
-    uint32_t& asks_;
-    const BuyerId id_;
-    Ask wish_;
-    uint32_t keys_ = 0;
-    int tries_ = 0;
-    bool waiting_ = false, going_home_ = false;
+    mutable World world_;
+    Judge judge_;
+    MoneyJudge money_;
+    Operator operator_;
+    uint32_t asks_ = 0;
+    std::vector<std::unique_ptr<Buyer>> crowd_;
 };
 
-// Pauses, resumes and restocks now and then.
-class Operator {
-public:
-    explicit Operator(World& world) : world_(world) {}
-
-    void begin() { act_later(); }
-    void go_home() { going_home_ = true; }
-
-private:
-    void act_later() {
-        world_.after(world_.random.between(200, 1200) * ms, [this] { act(); });
+bool Run::settled() const {
+    const Process* process = world_.process();
+    if (process == nullptr || !process->running() || process->has_work() || !process->caught_up())
+        return false;
+    for (const auto& buyer : crowd_) {
+        if (!buyer->at_rest()) return false;
     }
-    void act() {
-        if (going_home_) return;
-        if (Process* process = world_.process()) {
-            const uint64_t what = world_.random.below(8);
-            world_.note(fmt::format("operator {}", what));
-            if (what == 0) {
-                process->operate(SaleVerb::pause, [](bool) {});
-            } else if (what < 6) {
-                process->operate(SaleVerb::resume, [](bool) {});
-            } else {
-                process->restock(ItemId(world_.random.chance(500) ? "few" : "more"),
-                                 static_cast<uint32_t>(world_.random.between(1, 3)),
-                                 [this](bool done) { world_.coverage.restocks += done; });
-            }
-        }
-        act_later();
-    }
+    return money_.settled();
+}
 
-    World& world_;
-    bool going_home_ = false;
-};
+bool Run::come_to_rest() {
+    const int64_t give_up_at = world_.now_us() + patience_at_end_us;
+    // Late messages may still arrive after everybody has an answer; let them. So long also lasts
+    // what the shop hears of the stock only when it has lasted.
+    for (int quiet = 0; quiet < 15 && world_.now_us() < give_up_at;) {
+        operator_.close_letters();
+        world_.run_until(world_.now_us() + step_us);
+        quiet = settled() ? quiet + 1 : 0;
+    }
+    if (settled()) return true;
+    world_.broke("it never came to rest after the faults ended");
+    return false;
+}
+
+// What the shop did not take is tried again minutes or hours later.
+bool Run::hear_everything() {
+    for (int i = 0; i < 20 && !money_.all_delivered(); ++i) {
+        world_.skip(i < 5 ? 1000 * ms : 600'000 * ms);
+        world_.run_until(world_.now_us() + 500 * ms);
+    }
+    if (money_.all_delivered()) return true;
+    world_.broke("the shop never heard of everything");
+    return false;
+}
 
 // With everybody gone, whoever comes gets exactly the units that are free, then "sold out".
-void probe(World& world, const Judge& judge, uint32_t& asks) {
-    const ListedSale sale = world.process()->listed();  // a copy: it may close while they buy
-    if (sale.state != SaleState::open || world.wall_now() >= sale.sale.closes_at) return;
-    for (const ListedItem& item : sale.items) {
-        const int64_t free = judge.units_free(item.item.id);
-        for (int64_t i = 0; i <= free; ++i) {
+void Run::probe() {
+    const ListedSale sale = world_.process()->listed();  // a copy: it may close while they buy
+    if (sale.state != SaleState::open) return;
+    if (world_.wall_now() + std::chrono::seconds(2) >= sale.sale.closes_at) return;
+    for (const ListedItem& item : sale.items) probe(item);
+}
+
+void Run::probe(const ListedItem& item) {
+    const bool at_payment = world_.process()->listed().sale.stock_policy == StockPolicy::at_payment;
+    const int64_t units = judge_.units_free(item.item.id);
+    const int64_t free = at_payment && units > 0 ? judge_.slots_free(item.item.id) : units;
+    const Heard refusal = at_payment && units > 0 ? Heard::sold_out_for_now : Heard::sold_out;
+    std::map<Heard, int64_t> heard;
+    for (int64_t i = 0; i <= free; ++i) {
+        world_.after(i * 5 * ms, [this, &heard, &item, i] {
             const BuyerId buyer(fmt::format("late-{}-{}", item.item.id.view(), i));
-            const Heard expected = i < free ? Heard::accepted : Heard::sold_out;
-            Heard last = Heard::nothing;
-            const Ask ask{++asks, buyer, item.item.id,
+            const Ask ask{++asks_, buyer, item.item.id,
                           purchase_id_of(SaleId("sim"), item.item.id, buyer, "k"), 1};
-            world.send(ask, [&](const Answer& answer) { last = answer.heard; });
-            world.run_until(world.now_us() + 200 * ms);
-            const bool closed_meanwhile = last == Heard::ended || last == Heard::paused;
-            if (last != expected && !closed_meanwhile) {
-                world.broke(fmt::format("P2: a late buyer of {} heard {} with {} of {} units free",
-                                        item.item.id.view(), heard_names[static_cast<size_t>(last)], free - i,
-                                        free));
-                return;
-            }
-        }
+            world_.send(ask, [&heard](const Answer& answer) { ++heard[answer.heard]; });
+        });
     }
+    world_.run_until(world_.now_us() + (free + 1) * 5 * ms + 200 * ms);
+    if (heard[Heard::accepted] == free && heard[refusal] == 1) return;
+    world_.broke(fmt::format("P2: of {} late buyers of {} {} got one, with {} free", free + 1,
+                             item.item.id.view(), heard[Heard::accepted], free));
 }
 
 }  // namespace
 
 Result run(uint64_t seed, const Trace& trace) {
-    World world(seed, trace);
-    Judge judge(world);
-    world.judge = [&](const Ask& ask, const Answer& answer) { judge.answered(ask, answer); };
-    uint32_t asks = 0;
-    std::vector<std::unique_ptr<Buyer>> crowd;
-    for (uint32_t i = 0; i < buyers; ++i) {
-        crowd.push_back(std::make_unique<Buyer>(world, asks, i));
-        crowd.back()->begin();
-    }
-    Operator operator_one(world);
-    operator_one.begin();
-
-    constexpr int64_t faulty_for_us = 9000 * ms, patience_at_end_us = 60'000 * ms, step_us = 100 * ms;
-    world.run_until(faulty_for_us);
-    world.set_faulty(false);
-    operator_one.go_home();
-    for (const auto& buyer : crowd) buyer->go_home();
-
-    auto settled = [&] {
-        Process* process = world.process();
-        if (process == nullptr || !process->running() || process->has_work() || !process->caught_up())
-            return false;
-        for (const auto& buyer : crowd) {
-            if (!buyer->at_rest()) return false;
-        }
-        return true;
-    };
-    const int64_t give_up_at = world.now_us() + patience_at_end_us;
-    // Late messages may still arrive after everybody has an answer; let them.
-    for (int quiet = 0; quiet < 20 && world.now_us() < give_up_at;) {
-        world.run_until(world.now_us() + step_us);
-        quiet = settled() ? quiet + 1 : 0;
-    }
-    if (!settled()) {
-        world.broke("it never came to rest after the faults ended");
-    } else {
-        judge.at_rest();
-        probe(world, judge, asks);
-    }
-    world.coverage.seeds = 1;
-    return {seed, world.broken, world.coverage, world.fingerprint};
+    return std::make_unique<Run>(seed, trace)->run(seed);
 }
 
 }  // namespace doorbuster::sim

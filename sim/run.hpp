@@ -1,8 +1,9 @@
 // Run: one simulated sale, from a seed, judged while it goes and when it is over.
 //
-// Buyers ask, repeat, give up, cancel; the network loses, repeats, delays and reorders;
-// the disk fails; the clock jumps; the process crashes and starts again. In the end the
-// faults stop, everybody gets an answer, and the records are recounted.
+// Buyers ask, repeat, give up, pay, pay late or twice, cancel; the network loses, repeats,
+// delays and reorders; the disk fails; the clock jumps; the payment provider is away, lies and
+// forgets to tell; the process crashes and starts again. In the end the faults stop, everybody
+// gets an answer, every order settles, and the records are recounted.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // The simulated stores pass the contracts of the real ones, and a seed is a seed.
 #include "sim/memory_ledger.hpp"
 #include "sim/memory_orders.hpp"
+#include "sim/memory_outbox.hpp"
 #include "sim/run.hpp"
 #include "store/ledger_contract.hpp"
 #include "store/orders_contract.hpp"
+#include "store/outbox_contract.hpp"
 
 namespace doorbuster {
 namespace {
@@ -32,16 +34,23 @@ public:
     MemoryOrdersFixture() { reopen(); }
     Orders& orders() { return *orders_; }
     OrdersReader& reader() { return reader_; }
+    Outbox& outbox() { return outbox_; }
     void reopen() { orders_ = std::make_unique<sim::MemoryOrders>(state_, disk_); }
+    void wipe() {
+        state_ = {};
+        reopen();
+    }
 
 private:
     sim::OrdersState state_;
     std::unique_ptr<sim::MemoryOrders> orders_;
     sim::MemoryOrdersReader reader_{state_};
+    sim::MemoryOutbox outbox_{state_, disk_};
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, LedgerContract, MemoryLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, OrdersContract, MemoryOrdersFixture);
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, OutboxContract, MemoryOrdersFixture);
 
 class SaleSimulation : public ::testing::TestWithParam<uint64_t> {};
 

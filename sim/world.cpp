@@ -5,36 +5,47 @@ namespace doorbuster::sim {
 World::World(uint64_t seed, const Trace& trace)
     : random(seed),
       trace_(trace),
+      seed_(seed),
       disk_(random, {.happened = [this](Fault fault) { happened(fault); },
                      .takes_ms = [this](int64_t taken) { now_us_ += taken * ms; }}),
       clock_(*this) {
     disk_.set_faulty(false);
     {
         MemoryOrders first(orders, disk_);
-        const Sale sale{.id = SaleId("sim"),
-                        .title = "Simulated",
-                        .opens_at = from_ms(wall_ms() + 200),
-                        .closes_at = from_ms(wall_ms() + random.between(9'000, 30'000)),
-                        .warm_before = std::chrono::seconds(1),
-                        .payment_window = std::chrono::seconds(900),
-                        .items = {{.id = ItemId("few"),
-                                   .name = "Few",
-                                   .price_minor = 100,
-                                   .original_price_minor = 100,
-                                   .currency = "TWD",
-                                   .units_total = static_cast<uint32_t>(random.between(1, 6)),
-                                   .units_per_buyer_max = 1},
-                                  {.id = ItemId("more"),
-                                   .name = "More",
-                                   .price_minor = 100,
-                                   .original_price_minor = 100,
-                                   .currency = "TWD",
-                                   .units_total = static_cast<uint32_t>(random.between(8, 30)),
-                                   .units_per_buyer_max = 3}}};
-        CHECK(first.create_sale(sale, SaleState::scheduled, clock_.now()).has_value());
+        CHECK(first.create_sale(make_sale(), SaleState::scheduled, clock_.now()).has_value());
     }
     disk_.set_faulty(true);
     start_process();
+    provider.begin();
+}
+
+Sale World::make_sale() {
+    const auto policy = static_cast<StockPolicy>(random.below(3));
+    coverage.did(policy == StockPolicy::reserve    ? Deed::sale_reserve
+                 : policy == StockPolicy::at_order ? Deed::sale_at_order
+                                                   : Deed::sale_at_payment);
+    auto item = [&](const char* id, int64_t units, uint32_t limit) {
+        const bool has_own_max = policy == StockPolicy::at_payment && random.chance(500);
+        return Item{.id = ItemId(id),
+                    .name = id,
+                    .price_minor = 100,
+                    .original_price_minor = 100,
+                    .currency = "TWD",
+                    .units_total = static_cast<uint32_t>(units),
+                    .units_per_buyer_max = limit,
+                    .orders_max = has_own_max ? static_cast<uint32_t>(units + random.between(1, 3)) : 0};
+    };
+    Sale sale{.id = SaleId("sim"),
+              .title = "Simulated",
+              .opens_at = from_ms(wall_ms() + 200),
+              .closes_at = from_ms(wall_ms() + random.between(8'000, 40'000)),
+              .warm_before = std::chrono::seconds(1),
+              .stock_policy = policy,
+              .payment_window = std::chrono::seconds(random.between(1, 3)),
+              .items = {}};
+    sale.items.push_back(item("few", random.between(1, 6), 1));
+    sale.items.push_back(item("more", random.between(8, 30), 3));
+    return sale;
 }
 
 void World::note(const std::string& line) {
@@ -73,8 +84,8 @@ void World::run_until(int64_t until_us) {
 void World::start_process() {
     ++life_;
     clock_.shown = {};
-    process_ = std::make_unique<Process>(ledger, orders, disk_, clock_, faulty_ ? 4u : 64u,
-                                         [this](const Ask& ask, const Answer& answer) { emit(ask, answer); });
+    process_ = std::make_unique<Process>(Process::Stores{ledger, orders, disk_}, clock_, faulty_ ? 4u : 64u,
+                                         random.next(), outside());
     note(fmt::format("process {} starts", life_));
     // The gates answer before the books are there.
     after(random.between(1, 20) * ms, [this, life = life_] {
@@ -82,6 +93,40 @@ void World::start_process() {
         alive([](Process& process) { return process.start(); });
         if (process_) schedule_steps();
     });
+}
+
+Process::Outside World::outside() {
+    // A record is refused or not by its id alone: the next life meets the same one.
+    auto refuses = [this](const LedgerEntry& entry) {
+        const bool refused =
+            faulty_ && !entry.replaces && seeded_hash(entry.acceptance.purchase.hex(), seed_) % 80 == 0;
+        if (refused) happened(Fault::record_refused);
+        return refused;
+    };
+    const uint64_t life = life_;
+    return {.emit = [this](const Ask& ask, const Answer& answer) { emit(ask, answer); },
+            .ask_provider =
+                [this, life](const ProviderCall& call) {
+                    provider.ask(call, [this, life, call](const ProviderAnswer& answer) {
+                        if (life == life_ && process_) process_->provider_answered(call, answer);
+                    });
+                },
+            .send_event =
+                [this, life](const Notifier::Message& message) {
+                    const Instant at = clock_.now();
+                    receiver.send(message, [this, life, at, event = message.event](uint32_t status) {
+                        if (life == life_ && process_)
+                            process_->event_answered({event, at, status, "", milliseconds(1)});
+                    });
+                },
+            .repeats_release =
+                [this] {
+                    const bool repeats = faulty_ && random.chance(50);
+                    if (repeats) happened(Fault::release_repeated);
+                    return repeats;
+                },
+            .store = {.refuses = refuses,
+                      .committed = [this](std::span<const OrderId> touched) { judge_commit(touched); }}};
 }
 
 void World::die(const char* how) {
@@ -119,6 +164,7 @@ void World::schedule_steps() {
 void World::set_faulty(bool faulty) {
     faulty_ = faulty;
     disk_.set_faulty(faulty);
+    if (!faulty) provider.stay();
     note(faulty ? "faults begin" : "faults end");
 }
 
@@ -156,7 +202,6 @@ void World::emit(const Ask& ask, const Answer& answer) {
                      ask.purchase.hex().substr(0, 8), ask.units,
                      heard_names[static_cast<size_t>(answer.heard)], answer.sequence));
     ++coverage.heard_count[static_cast<size_t>(answer.heard)];
-    coverage.acceptances += answer.heard == Heard::accepted;
     if (answer.heard == Heard::overloaded) happened(Fault::queue_full);
     judge(ask, answer);
     if (faulty_ && random.chance(25)) return happened(Fault::message_lost);

@@ -1,4 +1,5 @@
-// World: virtual time, the network, the disk, and the process that crashes and restarts.
+// World: virtual time, the network, the disk, the process that crashes and restarts, and those
+// outside it: the payment provider and the shop that hears of events.
 #pragma once
 
 #include <fmt/format.h>
@@ -6,12 +7,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "sim/process.hpp"
+#include "sim/provider.hpp"
 #include "sim/random.hpp"
+#include "sim/receiver.hpp"
 #include "sim/run.hpp"
 
 namespace doorbuster::sim {
@@ -37,6 +41,9 @@ public:
 
     // Faults on or off. Off: what is dead is started again.
     void set_faulty(bool faulty);
+    bool faulty() const { return faulty_; }
+    // Lets time pass in which nobody did anything.
+    void skip(int64_t wait_us) { now_us_ += wait_us; }
 
     Process* process() { return process_.get(); }
     int64_t now_us() const { return now_us_; }
@@ -44,10 +51,15 @@ public:
 
     // Checks each answer at the moment it leaves the process.
     std::function<void(const Ask&, const Answer&)> judge;
+    // Checks each write of the orders at the moment it is durable.
+    std::function<void(std::span<const OrderId>)> judge_commit;
 
     Random random;
     LedgerState ledger;
     OrdersState orders;
+    Provider provider{*this};
+    Receiver receiver{*this};
+    std::set<OrderId> refunds_asked;  // by the shop
     Coverage coverage;
     std::vector<std::string> broken;
     uint64_t fingerprint = 0;
@@ -69,7 +81,9 @@ private:
     };
 
     int64_t wall_ms() const { return 1796126400000 + now_us_ / ms + clock_offset_ms_; }
+    Sale make_sale();
     void start_process();
+    Process::Outside outside();
     void die(const char* how);
     // Runs a step of the process that is there now, and buries it if it does not survive.
     template <class Step>
@@ -79,6 +93,7 @@ private:
     void arrive(const Ask& ask);
 
     const Trace trace_;
+    const uint64_t seed_;
     int64_t now_us_ = 0;
     int64_t clock_offset_ms_ = 0;
     uint64_t events_ = 0;

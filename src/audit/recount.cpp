@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -16,82 +16,149 @@ using HoldingKey = std::pair<ItemKey, BuyerId>;
 std::string text_of(const ItemKey& key) {
     return fmt::format("{}/{}", key.first.view(), key.second.view());
 }
+std::string text_of(OrderId id) {
+    return fmt::format("order {}", static_cast<int64_t>(id));
+}
+
+// It has ended, or waits for a unit: in neither case are its units still taken.
+bool has_given_back(OrderState state) {
+    return state == OrderState::expired || state == OrderState::cancelled || state == OrderState::reinstating;
+}
+bool is_alive(OrderState state) {
+    return state == OrderState::pending_payment || state == OrderState::paying ||
+           state == OrderState::voiding || state == OrderState::paid;
+}
 
 struct Sums {
-    uint64_t held = 0, sold = 0, in_flight = 0;
+    uint64_t held = 0, sold = 0, open = 0, in_flight = 0;
 };
 
 class Recount {
 public:
-    explicit Recount(const Records& records) : records_(records) {}
+    explicit Recount(const Records& records) : records_(records) {
+        for (const SaleRecord& record : records_.sales) {
+            for (const Item& item : record.sale.items) {
+                const ItemKey key{record.sale.id, item.id};
+                limits_[key] = item.units_per_buyer_max;
+                takes_at_acceptance_[key] = record.sale.stock_policy != StockPolicy::at_payment;
+            }
+        }
+    }
 
-    std::vector<Difference> run() {
+    Counted run() {
         count_orders();
         compare_purchases();
         compare_ledger();
+        compare_payments();
+        compare_releases();
         compare_stock();
         compare_holdings();
-        return std::move(differences_);
+        return std::move(counted_);
     }
 
 private:
-    void differ(Kind kind, std::string where, std::string detail) {
-        differences_.push_back({kind, std::move(where), std::move(detail)});
+    uint64_t& looked(Check check) { return counted_.looked[static_cast<size_t>(check)]; }
+
+    Difference& differ(Kind kind, const SaleId& sale, std::string where, std::string detail) {
+        Difference one;
+        one.kind = kind;
+        one.sale = sale;
+        one.where = std::move(where);
+        one.detail = std::move(detail);
+        counted_.differences.push_back(std::move(one));
+        return counted_.differences.back();
+    }
+    Difference& differ(Kind kind, const OrderRecord& order, std::string detail) {
+        Difference& one = differ(kind, order.sale, text_of(order.id), std::move(detail));
+        one.item = order.item;
+        one.buyer = order.buyer;
+        one.purchase = order.purchase;
+        one.order = order.id;
+        return one;
+    }
+    Difference& differ(Kind kind, const PurchaseRecord& purchase, std::string detail) {
+        Difference& one = differ(kind, purchase.sale, purchase.acceptance.purchase.hex(), std::move(detail));
+        one.item = purchase.item;
+        one.buyer = purchase.acceptance.buyer;
+        one.purchase = purchase.acceptance.purchase;
+        one.order = purchase.order;
+        one.sequence = purchase.acceptance.sequence;
+        return one;
+    }
+    Difference& differ(Kind kind, const LedgerRecord& record, std::string where, std::string detail) {
+        const LedgerEntry& entry = *record.entry;
+        Difference& one = differ(kind, entry.sale, std::move(where), std::move(detail));
+        one.item = entry.item;
+        one.buyer = entry.acceptance.buyer;
+        one.purchase = entry.acceptance.purchase;
+        one.position = record.position;
+        one.sequence = entry.acceptance.sequence;
+        return one;
     }
 
     void count_orders() {
         for (const OrderRecord& order : records_.orders) {
-            if (!orders_.emplace(order.purchase, &order).second) {
-                differ(Kind::order_twice, order.purchase.hex(), "has more than one order");
+            orders_.emplace(order.id, &order);
+            holders_.emplace(order.holder, &order);
+            if (!orders_by_purchase_.emplace(order.purchase, &order).second) {
+                differ(Kind::order_twice, order,
+                       fmt::format("purchase {} has more than one order", order.purchase.hex()));
             }
-            const ItemKey item{order.sale, order.item};
-            switch (order.state) {
-                case OrderState::pending_payment:
-                case OrderState::paying:
-                case OrderState::voiding:
-                    sums_[item].held += order.units;
+            Sums& sums = sums_[{order.sale, order.item}];
+            switch (order.hold) {
+                case HoldState::held:
+                    sums.held += order.units;
                     break;
-                case OrderState::paid:
-                    sums_[item].sold += order.units;
+                case HoldState::sold:
+                    sums.sold += order.units;
                     break;
-                case OrderState::expired:
-                case OrderState::cancelled:
-                case OrderState::reinstating:
-                case OrderState::refunding:
-                case OrderState::refunded:
+                case HoldState::open:
+                    sums.open += order.units;
+                    break;
+                case HoldState::finished:
                     continue;
             }
-            holdings_[{item, order.buyer}] += order.units;
+            holdings_[{{order.sale, order.item}, order.buyer}] += order.units;
         }
+        looked(Check::units) = records_.orders.size();
     }
 
     void compare_purchases() {
+        // An order may have had several holders, one after the other: a dead letter that was tried
+        // again, then a late payment.
+        std::map<PurchaseId, PurchaseId> continued;
+        for (const LedgerRecord& record : records_.ledger) {
+            if (record.entry && record.entry->replaces)
+                continued.emplace(record.entry->acceptance.purchase, *record.entry->replaces);
+        }
         for (const PurchaseRecord& purchase : records_.purchases) {
             const PurchaseId& id = purchase.acceptance.purchase;
             purchases_.emplace(id, &purchase);
-            const auto order = orders_.find(id);
-            if (order == orders_.end()) {
-                if (purchase.state == PurchaseState::ordered) {
-                    differ(Kind::purchase_without_order, id.hex(), "is said to be ordered");
-                }
+            if (!purchase.order) continue;
+            const auto found = orders_.find(*purchase.order);
+            if (found == orders_.end()) {
+                differ(Kind::purchase_without_order, purchase,
+                       fmt::format("it names order {}, which is not there",
+                                   static_cast<int64_t>(*purchase.order)));
                 continue;
             }
-            const OrderRecord& own = *order->second;
-            const bool is_active = own.state != OrderState::expired && own.state != OrderState::cancelled &&
-                                   own.state != OrderState::refunded;
-            if (own.buyer != purchase.acceptance.buyer || own.units != purchase.acceptance.units ||
-                own.item != purchase.item || own.sale != purchase.sale || purchase.order != own.id ||
+            const OrderRecord& own = *found->second;
+            const auto before = continued.find(id);
+            const bool is_its = own.purchase == id || own.holder == id ||
+                                (before != continued.end() && before->second == own.purchase);
+            const bool is_active = own.hold != HoldState::finished;
+            if (!is_its || own.buyer != purchase.acceptance.buyer || own.units != purchase.acceptance.units ||
+                own.item != purchase.item || own.sale != purchase.sale ||
                 is_active != (purchase.state == PurchaseState::ordered)) {
-                differ(Kind::order_disagrees, id.hex(),
-                       fmt::format("order {}", static_cast<int64_t>(own.id)));
+                differ(Kind::order_disagrees, purchase,
+                       fmt::format("purchase and {} differ in buyer, item, units or state", text_of(own.id)));
             }
         }
-        for (const auto& [id, order] : orders_) {
-            if (!purchases_.contains(id)) {
-                differ(Kind::order_without_purchase, id.hex(),
-                       fmt::format("order {}", static_cast<int64_t>(order->id)));
-            }
+        for (const auto& [id, order] : orders_by_purchase_) {
+            if (!purchases_.contains(id))
+                differ(Kind::order_without_purchase, *order, "its purchase is not there");
         }
+        looked(Check::ledger) = records_.ledger.size() + records_.purchases.size();
     }
 
     void compare_ledger() {
@@ -100,41 +167,156 @@ private:
         std::map<PurchaseId, uint64_t> positions;
         std::map<ItemKey, uint64_t> sequences;
         for (const LedgerRecord& record : records_.ledger) {
+            const bool is_passed = record.position <= records_.position;
             if (!record.entry) {
-                if (record.position <= records_.position && !buried.contains(record.position)) {
-                    differ(Kind::ledger_unplaced, fmt::format("position {}", record.position),
-                           "cannot be read");
+                if (is_passed && !buried.contains(record.position)) {
+                    differ(Kind::ledger_without_purchase, SaleId{},
+                           fmt::format("position {}", record.position),
+                           "the worker passed it, and it cannot be read")
+                        .position = record.position;
                 }
                 continue;
             }
             const Acceptance& acceptance = record.entry->acceptance;
             const ItemKey item{record.entry->sale, record.entry->item};
             if (!positions.emplace(acceptance.purchase, record.position).second) {
-                differ(Kind::ledger_twice, acceptance.purchase.hex(),
-                       fmt::format("position {}", record.position));
+                differ(Kind::ledger_twice, record, acceptance.purchase.hex(),
+                       fmt::format("it stands in the ledger a second time, at position {}", record.position));
             }
-            uint64_t& last = sequences[item];
-            if (acceptance.sequence <= last) {
-                differ(Kind::sequence_order, text_of(item),
-                       fmt::format("{} behind {}", acceptance.sequence, last));
-            } else if (acceptance.sequence != last + 1) {
-                differ(Kind::sequence_gap, text_of(item),
-                       fmt::format("{} behind {}", acceptance.sequence, last));
-            }
-            last = std::max(last, acceptance.sequence);
+            compare_sequence(record, item, sequences[item]);
             if (purchases_.contains(acceptance.purchase)) continue;
-            if (record.position > records_.position) {
+            if (!is_passed) {
                 sums_[item].in_flight += acceptance.units;
                 holdings_in_flight_[{item, acceptance.buyer}] += acceptance.units;
             } else if (!buried.contains(record.position)) {
-                differ(Kind::ledger_unplaced, acceptance.purchase.hex(),
-                       fmt::format("position {}", record.position));
+                differ(Kind::ledger_without_purchase, record, acceptance.purchase.hex(),
+                       fmt::format("accepted at position {}, which the worker passed at {}, but neither "
+                                   "ordered nor cancelled",
+                                   record.position, records_.position));
             }
         }
         for (const auto& [id, purchase] : purchases_) {
             if (!positions.contains(id))
-                differ(Kind::purchase_without_ledger, id.hex(), "has no ledger record");
+                differ(Kind::purchase_without_ledger, *purchase, "no ledger record explains it");
         }
+        looked(Check::sequences) = records_.ledger.size();
+    }
+
+    void compare_sequence(const LedgerRecord& record, const ItemKey& item, uint64_t& last) {
+        const uint64_t sequence = record.entry->acceptance.sequence;
+        if (sequence <= last) {
+            differ(Kind::sequence_order, record, text_of(item),
+                   fmt::format("number {} stands behind number {}", sequence, last));
+        } else if (sequence != last + 1) {
+            differ(
+                Kind::sequence_gap, record, text_of(item),
+                fmt::format("number {} follows number {}: {} missing", sequence, last, sequence - last - 1));
+        }
+        last = std::max(last, sequence);
+    }
+
+    void compare_payments() {
+        std::map<OrderId, std::vector<const PaymentRecord*>> captured;
+        for (const PaymentRecord& payment : records_.payments) {
+            if (payment.state == PaymentState::captured) captured[payment.order].push_back(&payment);
+        }
+        for (const OrderRecord& order : records_.orders) {
+            if (order.state != OrderState::paid) continue;
+            const auto found = captured.find(order.id);
+            if (found == captured.end()) {
+                differ(Kind::paid_without_capture, order, "it is paid, but no payment of it is captured")
+                    .payment = order.payment;
+                continue;
+            }
+            const bool suffices = std::any_of(found->second.begin(), found->second.end(), [&](auto* one) {
+                return one->captured_minor == order.amount_minor && one->captured_currency == order.currency;
+            });
+            if (suffices) continue;
+            const PaymentRecord& wrong = *found->second.front();
+            differ(Kind::paid_without_capture, order,
+                   fmt::format("it costs {} {}, and {} {} was captured", order.amount_minor, order.currency,
+                               wrong.captured_minor, wrong.captured_currency))
+                .payment = wrong.id;
+        }
+        for (const auto& [id, payments] : captured) compare_captures(id, payments);
+        looked(Check::payments) = records_.payments.size();
+    }
+
+    void compare_captures(OrderId id, const std::vector<const PaymentRecord*>& captured) {
+        const auto found = orders_.find(id);
+        const OrderRecord* order = found == orders_.end() ? nullptr : found->second;
+        const bool is_owed =
+            order != nullptr && (order->state == OrderState::paid || order->state == OrderState::reinstating);
+        // The one that the order names pays for it; where it names none of these, the first.
+        const PaymentRecord* pays = is_owed ? captured.front() : nullptr;
+        for (const PaymentRecord* one : captured) {
+            if (is_owed && order->payment == one->id) pays = one;
+        }
+        for (const PaymentRecord* one : captured) {
+            if (one == pays) continue;
+            std::string detail =
+                fmt::format("{} {} was captured, ", one->captured_minor, one->captured_currency);
+            detail += order == nullptr ? "but the order is not there"
+                      : is_owed        ? "but another capture pays for the order already"
+                                       : fmt::format("but the order is {}", name_of(order->state));
+            Difference& difference =
+                order == nullptr ? differ(Kind::capture_without_order, sale_of_missing(id),
+                                          fmt::format("payment {}", static_cast<int64_t>(one->id)), detail)
+                                 : differ(Kind::capture_without_order, *order, detail);
+            difference.order = id;
+            difference.payment = one->id;
+        }
+    }
+
+    SaleId sale_of_missing(OrderId order) const {
+        for (const PurchaseRecord& purchase : records_.purchases) {
+            if (purchase.order == order) return purchase.sale;
+        }
+        return {};
+    }
+
+    void compare_releases() {
+        std::map<PurchaseId, uint64_t> released;
+        for (const StockMove& move : records_.stock_moves) {
+            if (move.kind == StockMoveKind::released && move.purchase) ++released[*move.purchase];
+        }
+        for (const OrderRecord& order : records_.orders) {
+            if (has_given_back(order.state) && order.hold != HoldState::finished) {
+                differ(Kind::unit_not_released, order,
+                       fmt::format("it is {} and still has its {} units", name_of(order.state), order.units));
+            }
+            if (is_alive(order.state) && order.hold == HoldState::finished) {
+                differ(Kind::released_twice, order,
+                       fmt::format("its {} units were given back, but it is {}", order.units,
+                                   name_of(order.state)));
+            }
+        }
+        for (const auto& [holder, times] : released) {
+            const auto found = holders_.find(holder);
+            if (found == holders_.end()) {
+                if (times > 1) released_by_nobody(holder, times);
+                continue;
+            }
+            const OrderRecord& order = *found->second;
+            const bool still_has = order.hold != HoldState::finished;
+            if (times + (still_has ? 1 : 0) < 2) continue;
+            Difference& one = differ(Kind::released_twice, order,
+                                     fmt::format("its {} units were given back {} times{}", order.units,
+                                                 times, still_has ? ", and it still has them" : ""));
+            one.purchase = holder;
+            one.figure = times;
+        }
+        looked(Check::releases) = records_.stock_moves.size();
+    }
+
+    // The holder's order is not there, or is held under another id since.
+    void released_by_nobody(const PurchaseId& holder, uint64_t times) {
+        const auto purchase = purchases_.find(holder);
+        if (purchase == purchases_.end()) return;  // found as an order without a purchase, or none at all
+        differ(
+            Kind::released_twice, *purchase->second,
+            fmt::format("its {} units were given back {} times", purchase->second->acceptance.units, times))
+            .figure = times;
     }
 
     void compare_stock() {
@@ -143,26 +325,29 @@ private:
                 const ItemKey item{record.sale.id, record.sale.items[i].id};
                 const Stock& stock = record.stock[i];
                 const Sums sums = sums_[item];
-                if (uint64_t{stock.units_available} + stock.units_held + stock.units_sold !=
-                    stock.units_total) {
-                    differ(Kind::stock_sum, text_of(item),
-                           fmt::format("{} + {} + {} is not {}", stock.units_available, stock.units_held,
-                                       stock.units_sold, stock.units_total));
+                counted_.items.push_back({.sale = item.first,
+                                          .item = item.second,
+                                          .stock = stock,
+                                          .held = sums.held,
+                                          .sold = sums.sold,
+                                          .open = sums.open,
+                                          .in_flight = sums.in_flight});
+                if (stock.units_held != sums.held || stock.units_sold != sums.sold ||
+                    uint64_t{stock.units_available} + sums.held + sums.sold != stock.units_total) {
+                    differ(Kind::units, item.first, text_of(item),
+                           fmt::format("the stock row says {} available, {} held, {} sold of {}; the orders "
+                                       "hold {} and have {} sold",
+                                       stock.units_available, stock.units_held, stock.units_sold,
+                                       stock.units_total, sums.held, sums.sold))
+                        .item = item.second;
                 }
-                if (stock.units_held != sums.held) {
-                    differ(Kind::stock_held, text_of(item),
-                           fmt::format("stock row {}, orders {}", stock.units_held, sums.held));
+                const uint64_t in_flight = takes_at_acceptance_[item] ? sums.in_flight : 0;
+                if (sums.held + sums.sold + in_flight > stock.units_total) {
+                    differ(Kind::oversold, item.first, text_of(item),
+                           fmt::format("{} units are promised of {}", sums.held + sums.sold + in_flight,
+                                       stock.units_total))
+                        .item = item.second;
                 }
-                if (stock.units_sold != sums.sold) {
-                    differ(Kind::stock_sold, text_of(item),
-                           fmt::format("stock row {}, orders {}", stock.units_sold, sums.sold));
-                }
-                if (sums.held + sums.sold + sums.in_flight > stock.units_total) {
-                    differ(Kind::oversold, text_of(item),
-                           fmt::format("{} promised of {}", sums.held + sums.sold + sums.in_flight,
-                                       stock.units_total));
-                }
-                limits_[item] = record.sale.items[i].units_per_buyer_max;
             }
         }
     }
@@ -170,57 +355,57 @@ private:
     void compare_holdings() {
         std::map<HoldingKey, uint64_t> rows;
         for (const Holding& row : records_.holdings) rows[{{row.sale, row.item}, row.buyer}] += row.units;
-        auto compare = [&](const HoldingKey& key) {
-            const uint64_t row = rows.contains(key) ? rows[key] : 0;
-            const uint64_t counted = holdings_.contains(key) ? holdings_[key] : 0;
-            const uint64_t in_flight = holdings_in_flight_.contains(key) ? holdings_in_flight_[key] : 0;
-            const std::string where = fmt::format("{} {}", text_of(key.first), key.second.view());
-            if (row != counted) {
-                differ(Kind::holding_disagrees, where, fmt::format("row {}, orders {}", row, counted));
-            }
-            const auto limit = limits_.find(key.first);
-            if (limit != limits_.end() && counted + in_flight > limit->second) {
-                differ(Kind::over_limit, where, fmt::format("{} of {}", counted + in_flight, limit->second));
-            }
-        };
         std::set<HoldingKey> keys;
         for (const auto& [key, units] : rows) keys.insert(key);
         for (const auto& [key, units] : holdings_) keys.insert(key);
         for (const auto& [key, units] : holdings_in_flight_) keys.insert(key);
-        for (const HoldingKey& key : keys) compare(key);
+        for (const HoldingKey& key : keys) {
+            compare_holding(key, value_or_zero(rows, key), value_or_zero(holdings_, key),
+                            value_or_zero(holdings_in_flight_, key));
+        }
+        looked(Check::holdings) = keys.size();
+    }
+
+    static uint64_t value_or_zero(const std::map<HoldingKey, uint64_t>& in, const HoldingKey& key) {
+        const auto found = in.find(key);
+        return found == in.end() ? 0 : found->second;
+    }
+
+    void compare_holding(const HoldingKey& key, uint64_t row, uint64_t counted, uint64_t in_flight) {
+        const std::string where = fmt::format("{} {}", text_of(key.first), key.second.view());
+        auto mark = [&](Difference& one, uint64_t figure) {
+            one.item = key.first.second;
+            one.buyer = key.second;
+            one.figure = figure;
+        };
+        if (row != counted) {
+            mark(differ(Kind::holding_disagrees, key.first.first, where,
+                        fmt::format("the buyer's row says {} units, the orders {}", row, counted)),
+                 row);
+        }
+        const auto limit = limits_.find(key.first);
+        if (limit != limits_.end() && counted + in_flight > limit->second) {
+            mark(differ(Kind::holding_over_limit, key.first.first, where,
+                        fmt::format("the buyer has {} units, {} are allowed", counted + in_flight,
+                                    limit->second)),
+                 counted + in_flight);
+        }
     }
 
     const Records& records_;
-    std::vector<Difference> differences_;
-    std::map<PurchaseId, const OrderRecord*> orders_;
+    Counted counted_;
+    std::map<OrderId, const OrderRecord*> orders_;
+    std::map<PurchaseId, const OrderRecord*> orders_by_purchase_, holders_;
     std::map<PurchaseId, const PurchaseRecord*> purchases_;
     std::map<ItemKey, Sums> sums_;
     std::map<ItemKey, uint32_t> limits_;
+    std::map<ItemKey, bool> takes_at_acceptance_;
     std::map<HoldingKey, uint64_t> holdings_, holdings_in_flight_;
 };
 
 }  // namespace
 
-std::string_view name_of(Kind kind) {
-    static constexpr std::array<std::string_view, kinds> names = {"stock_sum",
-                                                                  "stock_held",
-                                                                  "stock_sold",
-                                                                  "oversold",
-                                                                  "ledger_unplaced",
-                                                                  "ledger_twice",
-                                                                  "purchase_without_ledger",
-                                                                  "purchase_without_order",
-                                                                  "order_without_purchase",
-                                                                  "order_twice",
-                                                                  "order_disagrees",
-                                                                  "holding_disagrees",
-                                                                  "over_limit",
-                                                                  "sequence_gap",
-                                                                  "sequence_order"};
-    return names[static_cast<size_t>(kind)];
-}
-
-std::vector<Difference> recount(const Records& records) {
+Counted count(const Records& records) {
     return Recount(records).run();
 }
 

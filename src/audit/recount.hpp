@@ -4,42 +4,32 @@
 // over rows, so a mistake in the book cannot hide in its own judge.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "audit/difference.hpp"
 #include "audit/records.hpp"
 
 namespace doorbuster::audit {
 
-enum class Kind : uint8_t {  // persisted by name
-    stock_sum,               // available + held + sold is not the total
-    stock_held,              // held is not what the unpaid orders hold
-    stock_sold,              // sold is not what the paid orders have
-    oversold,                // more units promised in the ledger and the orders than there are
-    ledger_unplaced,         // behind the worker, but neither order nor cancellation nor dead letter
-    ledger_twice,            // one purchase in two records
-    purchase_without_ledger,
-    purchase_without_order,
-    order_without_purchase,
-    order_twice,        // two orders of one purchase
-    order_disagrees,    // an order and its purchase tell different stories
-    holding_disagrees,  // the buyer's row is not what the buyer's orders hold
-    over_limit,         // a buyer holds more than allowed
-    sequence_gap,
-    sequence_order,  // the ledger's order is not the order of decision
-};
-constexpr size_t kinds = 15;
-
-std::string_view name_of(Kind);
-
-struct Difference {
-    Kind kind;
-    std::string where;   // "phone-drop/phone", and ids
-    std::string detail;  // the two figures, or what is missing
+// What one item's records add up to.
+struct ItemSums {
+    SaleId sale{};
+    ItemId item{};
+    Stock stock;  // the row
+    uint64_t held = 0, sold = 0, open = 0, in_flight = 0;
 };
 
-std::vector<Difference> recount(const Records&);
+struct Counted {
+    std::vector<Difference> differences;
+    std::vector<ItemSums> items;            // in the sales' order
+    std::array<uint64_t, checks> looked{};  // how many records each check went through
+};
+
+Counted count(const Records&);
+inline std::vector<Difference> recount(const Records& records) {
+    return count(records).differences;
+}
 
 }  // namespace doorbuster::audit

@@ -38,6 +38,12 @@ struct Address {
     friend auto operator<=>(const Address&, const Address&) = default;
 };
 
+// Whether it lies inside somebody's own network, or is no single host's address at all: private,
+// loopback, link-local, shared (CGNAT), unique-local, multicast, reserved, documentation, "this
+// network", and what tunnels or translates to one of them. A URL that a stranger gave must not
+// lead there.
+bool is_private(const Address& address);
+
 // AddressRange: a block of addresses of one family.
 //
 // Families are kept apart: "::/0" is all of IPv6 and none of IPv4, so that a list never says

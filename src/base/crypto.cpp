@@ -10,6 +10,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 #include "base/hash.hpp"
@@ -94,6 +95,12 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 void fill_random(std::span<uint8_t> bytes) {
     CHECK(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+}
+
+uint64_t random_seed() {
+    std::array<uint8_t, sizeof(uint64_t)> bytes;
+    fill_random(bytes);
+    return std::bit_cast<uint64_t>(bytes);
 }
 
 std::string random_secret(size_t bytes) {

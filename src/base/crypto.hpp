@@ -41,6 +41,8 @@ bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 // From the operating system; stops the process if it has none.
 void fill_random(std::span<uint8_t> bytes);
+// For a generator whose numbers need not be secret.
+uint64_t random_seed();
 
 // A fresh secret of `bytes` random bytes, base64url.
 std::string random_secret(size_t bytes);

@@ -48,8 +48,8 @@ asio::awaitable<void> exchange(const HostPort& server, const Request& request, P
     progress.finished = true;
 }
 
-std::string reason_of(const std::exception_ptr& error) {
-    if (!error) return "no answer within " + std::to_string(AdminClient::deadline.count()) + " s";
+std::string reason_of(const std::exception_ptr& error, std::chrono::seconds deadline) {
+    if (!error) return "no answer within " + std::to_string(deadline.count()) + " s";
     try {
         std::rethrow_exception(error);
     } catch (const boost::system::system_error& failed) {
@@ -107,11 +107,11 @@ Result<AdminAnswer, std::string> AdminClient::call(const AdminCall& call) const 
     asio::io_context context(1);
     asio::co_spawn(context, exchange(server_, request, progress),
                    [&progress](const std::exception_ptr& error) { progress.error = error; });
-    context.run_for(deadline);
+    context.run_for(call.deadline);
 
     using Answer = Result<AdminAnswer, std::string>;
     if (progress.finished) return Answer(boost::system::in_place_value, std::move(progress.answer));
-    const std::string where = authority_of(server_), reason = reason_of(progress.error);
+    const std::string where = authority_of(server_), reason = reason_of(progress.error, call.deadline);
     if (!progress.connected) {
         return "cannot reach the admin listener at " + where + " (" + reason +
                "): is the server running? (doorbuster dev / serve)";

@@ -18,6 +18,7 @@ struct AdminCall {
     std::string path;
     std::string body{};      // JSON
     std::string if_match{};  // an ETag, with its quotes
+    std::chrono::seconds deadline{10};
 };
 
 struct AdminAnswer {
@@ -33,8 +34,6 @@ Result<HostPort, std::string> parse_admin_address(std::string_view text);
 
 class AdminClient {
 public:
-    static constexpr std::chrono::seconds deadline{10};
-
     AdminClient(HostPort server, std::string key);
 
     // The error is a sentence.

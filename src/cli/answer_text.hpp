@@ -14,4 +14,10 @@ inline std::string answer_text(const boost::json::object& object, std::string_vi
     return printable(std::string_view(found->get_string()));
 }
 
+inline std::string answer_number(const boost::json::object& object, std::string_view key) {
+    const boost::json::value* found = object.if_contains(key);
+    if (found == nullptr || !found->is_number()) return "-";
+    return std::to_string(found->to_number<int64_t>());
+}
+
 }  // namespace doorbuster

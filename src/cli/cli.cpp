@@ -44,10 +44,17 @@ int run_words(const std::vector<std::string>& words, CliWorld& world, const CliH
     add_serve_command(app, run);
     add_dev_command(app, run);
     add_sale_command(app, run);
+    add_order_command(app, run);
+    add_letters_command(app, run);
+    add_reconcile_command(app, run);
+    add_replay_command(app, run);
     add_level_command(app, run);
     add_lists_command(app, run);
     add_reload_command(app, run);
     add_buyer_token_command(app, run);
+    add_webhooks_command(app, run);
+    add_listen_command(app, run);
+    add_sandbox_pay_command(app, run);
     add_config_command(app, run);
     add_version_command(app, run);
 

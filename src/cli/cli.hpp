@@ -1,8 +1,8 @@
 // The command line: words in, one command run, an exit code out.
 //
-// Exit codes: 0 done, 1 failed, 2 not understood. Data goes to standard output, everything
-// said to a person to standard error. The commands that run a server get it handed in, so
-// that this folder knows no backend.
+// Exit codes: 0 done, 1 failed, 2 not understood, 4 compared and found different. Data goes to
+// standard output, everything said to a person to standard error. The commands that run a
+// server get it handed in, so that this folder knows no backend.
 #pragma once
 
 #include <functional>

@@ -18,6 +18,7 @@ namespace doorbuster {
 constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
+constexpr int exit_differs = 4;  // it ran, and what it compared does not agree
 
 struct CliRun {
     CliWorld& world;
@@ -40,10 +41,17 @@ struct CliRun {
 void add_serve_command(CLI::App&, CliRun&);
 void add_dev_command(CLI::App&, CliRun&);
 void add_sale_command(CLI::App&, CliRun&);
+void add_order_command(CLI::App&, CliRun&);
+void add_letters_command(CLI::App&, CliRun&);
+void add_reconcile_command(CLI::App&, CliRun&);
+void add_replay_command(CLI::App&, CliRun&);
 void add_level_command(CLI::App&, CliRun&);
 void add_lists_command(CLI::App&, CliRun&);
 void add_reload_command(CLI::App&, CliRun&);
 void add_buyer_token_command(CLI::App&, CliRun&);
+void add_webhooks_command(CLI::App&, CliRun&);
+void add_listen_command(CLI::App&, CliRun&);
+void add_sandbox_pay_command(CLI::App&, CliRun&);
 void add_config_command(CLI::App&, CliRun&);
 void add_version_command(CLI::App&, CliRun&);
 

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "config/audit_options.hpp"
 #include "config/option.hpp"
+#include "config/payment_options.hpp"
+#include "config/webhook_options.hpp"
 
 namespace doorbuster {
 
@@ -470,6 +473,38 @@ struct LookupsOptions : OptionGroup {
                                "Look-ups that may wait for those threads, 503 beyond it."};
 };
 
+struct EventsOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<uint32_t> streams_max{
+        *this,
+        "streams_max",
+        10'000,
+        {.min = 1, .max = 1'000'000},
+        "Event streams open at once, 503 beyond it; their buyers can still ask. Each takes a connection for "
+        "as long as it is open, and of one gate thread's connections never more than half are streams."};
+    Option<uint32_t> streams_per_buyer_max{
+        *this,
+        "streams_per_buyer_max",
+        5,
+        {.min = 1, .max = 1000},
+        "Event streams of one buyer, 503 beyond it: a tab or a device each."};
+    Option<uint32_t> stream_s_max{
+        *this,
+        "stream_s_max",
+        900,
+        {.min = 1, .max = 86'400},
+        "How long a stream is kept open; a client that still listens comes back by itself and misses "
+        "nothing. Longer spares new connections, shorter notices sooner that a buyer's token has ended."};
+    Option<uint32_t> heartbeat_s{
+        *this,
+        "heartbeat_s",
+        15,
+        {.min = 1, .max = 300},
+        "How often a stream says that it is still there. Below the patience of every proxy on the way; each "
+        "time costs a look-up."};
+};
+
 struct LogOptions : OptionGroup {
     using OptionGroup::OptionGroup;
 
@@ -504,7 +539,11 @@ public:
     StoreOptions store{groups_, "store"};
     ShardOptions shard{groups_, "shard"};
     OrdersOptions orders{groups_, "orders"};
+    PaymentsOptions payments{groups_, "payments"};
+    WebhooksOptions webhooks{groups_, "webhooks"};
+    AuditOptions audit{groups_, "audit"};
     LookupsOptions lookups{groups_, "lookups"};
+    EventsOptions events{groups_, "events"};
     LogOptions log{groups_, "log"};
 
     std::string file;  // the one that was read; empty if none was

@@ -33,5 +33,16 @@ TEST(Contradictions, BarredBeforeSlowedIsRefused) {
     EXPECT_THAT(contradictions_in(config).front(), testing::HasSubstr("risk.strikes_bar"));
 }
 
+TEST(Contradictions, AWebhookWithoutASecretIsRefusedAndToldHowToMakeOne) {
+    Config config;
+    set(config, "webhooks.url", "https://shop.example/hooks");
+    const auto faults = contradictions_in(config);
+    ASSERT_EQ(faults.size(), 1u);
+    EXPECT_THAT(faults.front(), testing::HasSubstr("doorbuster webhooks secret"));
+    EXPECT_THAT(faults.front(), testing::HasSubstr("DOORBUSTER_WEBHOOKS__SECRETS='whsec_"));
+    set(config, "webhooks.secrets", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    EXPECT_TRUE(contradictions_in(config).empty());
+}
+
 }  // namespace
 }  // namespace doorbuster

@@ -10,6 +10,7 @@
 #include <charconv>
 
 #include "base/address.hpp"
+#include "base/standard_webhooks.hpp"
 
 namespace doorbuster {
 
@@ -134,6 +135,16 @@ Reason check_limit_policy(std::string_view text) {
     return must_be(limit_policy_what);
 }
 
+Reason check_webhook_secrets(std::string_view text) {
+    const std::vector<std::string> secrets = parts_of(text);
+    if (secrets.size() > webhook_secrets_max) return fmt::format("must be at most {}", webhook_secrets_max);
+    for (const std::string& secret : secrets) {
+        if (const auto parsed = WebhookSecret::parse(secret); !parsed)
+            return parsed.error() + "; `doorbuster webhooks secret` makes one";
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 const Rule<std::string> address_rule{address_what, check_address};
@@ -154,6 +165,8 @@ const Rule<std::string> origins_rule{origins_what, check_origins};
 const Rule<std::string> address_ranges_rule{ranges_what, check_address_ranges};
 const Rule<std::string> cookie_name_rule{"empty, or the name of a cookie", check_cookie_name};
 const Rule<std::string> limit_policy_rule{limit_policy_what, check_limit_policy};
+const Rule<std::string> webhook_secrets_rule{"secrets of the form whsec_…, separated by commas",
+                                             check_webhook_secrets, true};
 
 std::vector<std::string> parts_of(std::string_view list) {
     std::vector<std::string> parts;

@@ -59,6 +59,7 @@ extern const Rule<std::string> origins_rule;         // https://shop.example, �
 extern const Rule<std::string> address_ranges_rule;  // 10.0.0.0/8, 2001:db8::/32, …
 extern const Rule<std::string> cookie_name_rule;
 extern const Rule<std::string> limit_policy_rule;
+extern const Rule<std::string> webhook_secrets_rule;  // whsec_…, whsec_…
 
 struct HostPort {
     std::string host;  // without brackets

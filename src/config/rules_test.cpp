@@ -54,5 +54,17 @@ TEST(Rules, TheClusterBackendIsRefusedByName) {
     EXPECT_EQ(backend_rule.fault("redis"), "must be embedded");
 }
 
+TEST(Rules, WebhookSecretsAreWellFormedAndFew) {
+    const std::string good = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    for (const std::string& text : {std::string(), good, good + ", " + good}) {
+        EXPECT_FALSE(webhook_secrets_rule.fault(text)) << text;
+    }
+    for (const std::string& text : {std::string("secret"), std::string("whsec_"), good + ",whsec_short",
+                                    good + "," + good + "," + good + "," + good + "," + good}) {
+        EXPECT_TRUE(webhook_secrets_rule.fault(text)) << text;
+    }
+    EXPECT_EQ(webhook_secrets_rule.fault("hunter2")->find("hunter2"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace doorbuster

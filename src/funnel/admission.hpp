@@ -1,7 +1,7 @@
 // Admission: what a gate thread can say about a purchase without asking the book.
 //
 // Ids that were perhaps accepted always pass: a winner who repeats must never hear
-// `ended` or `sold_out`. A winner who comes with another key passes the sold-out flag, to
+// `ended` or `sold_out`. A winner who comes with another key passes the stock's flags, to
 // hear `limit_reached` and which purchase it is. The book decides finally; this only
 // spares it the crowd.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace doorbuster {
 
-enum class Admission : uint8_t { pass, not_open, ended, paused, sold_out };
+enum class Admission : uint8_t { pass, not_open, ended, paused, sold_out, sold_out_for_now };
 
 // By the sale's recorded state and the server's clock. The end is the book's to tell until
 // the sale is recorded as closed: an acceptance may still be on its way to the disk, and its
@@ -28,12 +28,19 @@ inline Admission window_of(const ListedSale& listed, Instant now) {
     return Admission::pass;
 }
 
+// By the board's flags: no unit left, or no room for another order.
+inline Admission stock_of(const ListedItem& item, const BuyerId& buyer) {
+    const bool is_sold_out = item.board->sold_out();
+    if (!is_sold_out && !item.board->orders_full()) return Admission::pass;
+    if (item.board->perhaps_winner(buyer)) return Admission::pass;
+    return is_sold_out ? Admission::sold_out : Admission::sold_out_for_now;
+}
+
 inline Admission admit(const ListedSale& listed, const ListedItem& item, const PurchaseId& id,
                        const BuyerId& buyer, Instant now) {
     if (item.board->perhaps_accepted(id)) return Admission::pass;
     if (const Admission window = window_of(listed, now); window != Admission::pass) return window;
-    return item.board->sold_out() && !item.board->perhaps_winner(buyer) ? Admission::sold_out
-                                                                        : Admission::pass;
+    return stock_of(item, buyer);
 }
 
 }  // namespace doorbuster

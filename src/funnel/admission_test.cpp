@@ -54,6 +54,7 @@ TEST_P(Window, SaysWhatTheBookWillSay) {
                 EXPECT_EQ(outcome, ReserveOutcome::paused);
                 break;
             case sold_out:
+            case sold_out_for_now:
                 ADD_FAILURE() << "the window knows no stock";
         }
     }
@@ -72,6 +73,22 @@ INSTANTIATE_TEST_SUITE_P(EveryState, Window,
 TEST(Admission, WithTheLastUnitGoneStrangersAreRefusedHere) {
     const ListedSale listed = listed_in(SaleState::open, 0);
     EXPECT_EQ(admit(listed, listed.items.front(), purchase(1), alice, t0), sold_out);
+}
+
+TEST(Admission, WithNoRoomForAnotherOrderStrangersHearForNowUnlessNoUnitIsLeft) {
+    const ListedSale listed = listed_in(SaleState::open);
+    const ListedItem& item = listed.items.front();
+    item.board->show({1, 1, 0, 0}, true);
+    EXPECT_EQ(admit(listed, item, purchase(1), alice, t0), sold_out_for_now);
+    EXPECT_EQ(listed.state_now(), SaleState::open) << "units are left";
+    item.board->show({1, 0, 0, 1}, true);
+    EXPECT_EQ(admit(listed, item, purchase(1), alice, t0), sold_out);
+    item.board->show({1, 1, 0, 0}, true);
+    item.board->add_winner(purchase(1), alice);
+    EXPECT_EQ(admit(listed, item, purchase(1), alice, t0), pass);
+    EXPECT_EQ(admit(listed, item, purchase(2), alice, t0), pass) << "to hear of the limit";
+    item.board->show({1, 1, 0, 0}, false);
+    EXPECT_EQ(admit(listed, item, purchase(3), bob, t0), pass);
 }
 
 TEST(Admission, AWinnerWhoRepeatsPassesWhateverTheSaleIs) {

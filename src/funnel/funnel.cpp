@@ -24,6 +24,8 @@ Refusal refusal_of(Admission admission) {
             return Refusal::paused;
         case Admission::sold_out:
             return Refusal::sold_out;
+        case Admission::sold_out_for_now:
+            return Refusal::sold_out_for_now;
     }
     CHECK(false);
     return Refusal::unavailable;
@@ -144,7 +146,9 @@ Ruling Funnel::ask_stranger(const Attempt& attempt, Instant now, Uptime uptime) 
         }
     }
     const Admission admission = admit(attempt.sale, attempt.item, PurchaseId{}, buyer, now);
-    if (admission == Admission::sold_out) return Ruling::refuse(Stage::sold_out, Refusal::sold_out);
+    if (admission == Admission::sold_out || admission == Admission::sold_out_for_now) {
+        return Ruling::refuse(Stage::sold_out, refusal_of(admission));
+    }
     if (admission != Admission::pass) return Ruling::refuse(Stage::window, refusal_of(admission));
 
     return Ruling::pass();

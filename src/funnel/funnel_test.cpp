@@ -206,6 +206,8 @@ TEST_F(FunnelTest, WindowAndFlagAreAskedBeforeTheToken) {
     expect_refused(ask(alice, {}), Stage::token, Refusal::token_required);
     board().show({100, 0, 100, 0});
     expect_refused(ask(alice, {}), Stage::sold_out, Refusal::sold_out);
+    board().show({100, 1, 0, 99}, true);
+    expect_refused(ask(alice, {}), Stage::sold_out, Refusal::sold_out_for_now);
 }
 
 TEST_F(FunnelTest, ATokenIsUsableFromTheStartOnAndRefusedOnesAreStrikes) {

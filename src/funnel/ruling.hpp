@@ -23,6 +23,7 @@ enum class Refusal : uint8_t {
     ended,
     paused,
     sold_out,
+    sold_out_for_now,
     token_required,
     token_invalid,
     token_not_asked,

@@ -18,8 +18,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr size_t dead_letters_per_page = 100;
-
 Problem problem_of(const StoreError& error) {
     switch (error.code) {
         case StoreErrc::not_found:
@@ -197,30 +195,6 @@ void AdminSales::restock(Exchange& exchange, std::string_view sale) {
     replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, item = reading.item,
                                          units = reading.units, version = *version, now] {
         services_.desk.restock(id, item, units, version, now, answer_with_sale(exchange, 200));
-    });
-}
-
-void AdminSales::dead_letters(Exchange& exchange) {
-    uint64_t after = 0;
-    if (const auto text = query_field(exchange.request().query, "after")) {
-        const auto position = parse_number<uint64_t>(*text);
-        if (!position || *position > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-            return replies_.refuse(
-                exchange, {.code = Code::invalid, .faults = {{"", "the query's after must be a position"}}});
-        }
-        after = *position;
-    }
-    replies_.look_up(exchange, [after](Lookups::Readers& readers) -> Reply {
-        const auto letters = readers.orders->dead_letters(after, dead_letters_per_page);
-        if (!letters) return failed_store(letters.error());
-        json::array list;
-        for (const DeadLetter& letter : *letters) {
-            list.push_back(json::object{{"position", letter.position},
-                                        {"reason", as_utf8(letter.reason)},
-                                        {"record", as_utf8(letter.record)},
-                                        {"buried_at", format_rfc3339(letter.buried_at)}});
-        }
-        return Answer{.body = json::serialize(json::object{{"dead_letters", std::move(list)}})};
     });
 }
 

@@ -30,7 +30,6 @@ public:
     void change(Exchange&, std::string_view sale);
     void act(Exchange&, std::string_view sale, SaleVerb);
     void restock(Exchange&, std::string_view sale);
-    void dead_letters(Exchange&);
 
 private:
     const ListedSale* find(Exchange&, std::string_view sale);

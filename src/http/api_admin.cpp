@@ -36,7 +36,10 @@ AdminApi::AdminApi(Services& services, RiskServices& risk, const OrderWorker& wo
     : services_(services),
       replies_(services, probe_),
       sales_(services, replies_, worker),
+      orders_(services, replies_),
+      events_(services, replies_),
       risk_(services, risk, replies_),
+      audit_(services, replies_),
       probes_(services, replies_) {}
 
 void AdminApi::set_catalogue(std::shared_ptr<const Catalogue> catalogue) {
@@ -57,17 +60,15 @@ void AdminApi::handle(Exchange& exchange) {
         return probes_.metrics(exchange);
     }
     if (risk_.handle(exchange)) return;
+    if (audit_.handle(exchange)) return;
     const PathParts path(request.path);
     if (path.size() >= 2 && path[0] == "v1") return handle_v1(exchange, path);
     replies_.refuse(exchange, Code::not_found);
 }
 
 void AdminApi::handle_v1(Exchange& exchange, const PathParts& path) {
-    const Method method = exchange.request().method;
-    if (path[1] == "dead-letters" && path.size() == 2) {
-        if (!is_read(method)) return replies_.refuse_method(exchange, "GET, HEAD");
-        return sales_.dead_letters(exchange);
-    }
+    if (orders_.handle(exchange, path)) return;
+    if (events_.handle(exchange, path)) return;
     if (path[1] == "sales") return handle_sale(exchange, path);
     replies_.refuse(exchange, Code::not_found);
 }

@@ -5,6 +5,9 @@
 
 #include <memory>
 
+#include "http/admin_audit.hpp"
+#include "http/admin_events.hpp"
+#include "http/admin_orders.hpp"
 #include "http/admin_risk.hpp"
 #include "http/admin_sales.hpp"
 #include "http/gate.hpp"
@@ -36,7 +39,10 @@ private:
     Probe probe_;
     Replies replies_;
     AdminSales sales_;
+    AdminOrders orders_;
+    AdminEvents events_;
     AdminRisk risk_;
+    AdminAudit audit_;
     ProbeEndpoints probes_;
     bool has_catalogue_ = false;
 };

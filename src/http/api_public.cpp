@@ -33,6 +33,7 @@ constexpr std::chrono::hours demo_token_lifetime{12};
 RequestKind kind_of(Method method, const PathParts& path) {
     if (path.size() < 2 || path[0] != "v1") return RequestKind::browse;
     if (path[1] == "time") return RequestKind::time;
+    if (path[1] == "payments") return RequestKind::settle;
     if (path[1] == "purchases") return RequestKind::own;
     if (path[1] == "orders") {
         if (path.size() == 2) return RequestKind::own_list;
@@ -47,14 +48,16 @@ RequestKind kind_of(Method method, const PathParts& path) {
 
 }  // namespace
 
-PublicApi::PublicApi(Services& services, Gate& gate)
+PublicApi::PublicApi(Services& services, Gate& gate, const EventTerms& events)
     : services_(services),
       replies_(services, probe_),
       door_(services, replies_, probe_),
       not_found_(services.funnel_state.arrivals),
       sales_(services.clock, replies_, door_),
       purchases_(services, gate, replies_, probe_, door_, sales_, not_found_),
+      events_(services, events, gate, replies_, probe_, door_, not_found_),
       orders_(services, replies_, door_, not_found_),
+      payments_(services, replies_, door_),
       checks_(services, replies_, door_, sales_),
       openapi_headers_(
           fmt::format("Cache-Control: public, max-age=60\r\nETag: {}\r\n", etag_of(openapi_document()))),
@@ -82,6 +85,8 @@ void PublicApi::handle(Exchange& exchange) {
     const Request& request = exchange.request();
     const PathParts path(request.path);
     if (request.path == "/" && door_.level() == Level::closed) return closed_page(exchange);
+    if (request.path == "/v1/payments/webhook" && request.method == Method::post)
+        return is_rebuilding() ? replies_.refuse(exchange, Code::rebuilding) : payments_.webhook(exchange);
     if (!door_.lets_in(exchange, kind_of(request.method, path))) return;
 
     if (request.path == "/") return reading(exchange, [&] { page(exchange); });
@@ -99,10 +104,10 @@ void PublicApi::handle_v1(Exchange& exchange, const PathParts& path) {
     if (path[1] == "time" && path.size() == 2) return reading(exchange, [&] { time(exchange); });
     if (path[1] == "sales") return handle_sale(exchange, path);
 
-    if (path[1] == "purchases" && path.size() == 3) {
+    if (path[1] == "purchases" && (path.size() == 3 || (path.size() == 4 && path[3] == "events"))) {
         return reading(exchange, [&] {
             if (is_rebuilding()) return replies_.refuse(exchange, Code::rebuilding);
-            purchases_.show(exchange, path[2]);
+            path.size() == 3 ? purchases_.show(exchange, path[2]) : events_.follow(exchange, path[2]);
         });
     }
     if (path[1] == "orders" && path.size() <= 3) {
@@ -111,11 +116,13 @@ void PublicApi::handle_v1(Exchange& exchange, const PathParts& path) {
             path.size() == 2 ? orders_.list(exchange) : orders_.show(exchange, path[2]);
         });
     }
-    if (path[1] == "orders" && path[3] == "cancel") {
+    if (path[1] == "orders" && path.size() == 4 && (path[3] == "cancel" || path[3] == "payments")) {
         if (method != Method::post) return replies_.refuse_method(exchange, "POST");
         if (is_rebuilding()) return replies_.refuse(exchange, Code::rebuilding);
-        return orders_.cancel(exchange, path[2]);
+        return path[3] == "cancel" ? orders_.cancel(exchange, path[2]) : payments_.begin(exchange, path[2]);
     }
+    if (path[1] == "payments" && path.size() == 3 && path[2] == "webhook")
+        return replies_.refuse_method(exchange, "POST");
     replies_.refuse(exchange, Code::not_found);
 }
 

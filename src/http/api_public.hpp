@@ -1,14 +1,17 @@
 // PublicApi: the calls of the public listener. One per gate thread.
 //
-// Thread safety: its gate's thread; the probe may be read from any.
+// Thread safety: its gate's thread, but for purchases_changed; the probe may be read from any.
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "http/checks.hpp"
 #include "http/door.hpp"
 #include "http/gate.hpp"
 #include "http/orders.hpp"
+#include "http/payments.hpp"
+#include "http/purchase_events.hpp"
 #include "http/purchases.hpp"
 #include "http/replies.hpp"
 #include "http/route.hpp"
@@ -21,13 +24,17 @@ namespace doorbuster {
 class PublicApi final : public Handler {
 public:
     // Until the first catalogue arrives everything but the time is `rebuilding`.
-    PublicApi(Services& services, Gate& gate);
+    PublicApi(Services& services, Gate& gate, const EventTerms& events);
 
     void set_catalogue(std::shared_ptr<const Catalogue>);
     void set_rules(std::shared_ptr<const FunnelRules> rules) { door_.set_rules(std::move(rules)); }
 
     void handle(Exchange&) override;
     void purchase_decided(Exchange&, const PurchaseReply&) override;
+    void tick() override { events_.tick(); }
+
+    // From any thread: who follows them is told.
+    void purchases_changed(std::span<const PurchaseId> purchases) { events_.purchases_changed(purchases); }
 
     const Probe& probe() const { return probe_; }
     const NegativeCache& not_found() const { return not_found_; }
@@ -53,7 +60,9 @@ private:
     NegativeCache not_found_;
     SalesEndpoints sales_;
     PurchaseEndpoints purchases_;
+    PurchaseEvents events_;
     OrderEndpoints orders_;
+    PaymentEndpoints payments_;
     CheckEndpoints checks_;
     const std::string openapi_headers_, openapi_etag_;
     bool has_catalogue_ = false;

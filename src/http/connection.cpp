@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "http/connections.hpp"
@@ -68,6 +69,7 @@ void Connection::tick(Time now) {
         }
         case Waiting::idle:
         case Waiting::answer:
+        case Waiting::stream:
         case Waiting::linger:
             close();
     }
@@ -75,6 +77,10 @@ void Connection::tick(Time now) {
 }
 
 void Connection::begin_drain() {
+    if (stream_owner_ != nullptr) {
+        drain_stream();
+        return settle();
+    }
     if (closed_ || waiting_ != Waiting::idle) return;
     char byte;
     const bool has_sent = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
@@ -117,6 +123,35 @@ void Connection::refuse(const Problem& problem) {
     answered();
 }
 
+bool Connection::begin_stream(const Response& head, StreamOwner& owner, uint64_t stream) {
+    CHECK(in_hand_);
+    const bool goes_on = !closed_ && head_.request.method != Method::head;
+    closing_ = true;
+    append_stream_head(out_, head, home_.date());
+    answered();
+    begin_ = end_ = 0;  // as before any close, nothing behind it is read as a request
+    if (!goes_on) return false;
+    stream_owner_ = &owner;
+    stream_ = stream;
+    return true;
+}
+
+void Connection::send_piece(std::string_view piece) {
+    CHECK(stream_owner_ != nullptr);
+    if (lags()) {
+        waiting_piece_ = piece;
+    } else {
+        out_ += piece;
+    }
+    proceed_later();
+}
+
+void Connection::end_stream() {
+    CHECK(stream_owner_ != nullptr);
+    stream_owner_ = nullptr;
+    proceed_later();
+}
+
 Framing Connection::framing() const {
     return {.closes = closing_,
             .says_keep_alive = head_.is_http10,
@@ -132,24 +167,30 @@ void Connection::answered() {
     scan_.reset();
     chunks_.reset();
     has_head_ = sent_continue_ = false;
-    // Not at once: the caller may be in the middle of something of its own.
-    if (!handling_ && !resuming_) {
-        resuming_ = true;
-        home_.resume_later(*this);
-    }
+    proceed_later();
+}
+
+// Not at once: the caller may be in the middle of something of its own.
+void Connection::proceed_later() {
+    if (handling_ || resuming_) return;
+    resuming_ = true;
+    home_.resume_later(*this);
 }
 
 // Takes up requests and sends answers until the client, the handler or the kernel has to
 // move first. A loop: pipelined requests never nest.
 void Connection::proceed() {
     if (closed_ || writing_) return;
-    bool stopped_for_room = true;
-    while (stopped_for_room) {
-        stopped_for_room = handle_requests();
+    bool has_more = true;
+    while (has_more) {
+        const bool stopped_for_room = handle_requests();
         if (!flush()) return;
+        has_more = take_waiting_piece() || stopped_for_room;
     }
     if (in_hand_) {
         wait_for(Waiting::answer);
+    } else if (stream_owner_ != nullptr) {
+        attend_stream();
     } else if (closing_) {
         linger();
     } else {
@@ -170,6 +211,12 @@ bool Connection::handle_requests() {
         handling_ = false;
     }
     return false;
+}
+
+bool Connection::take_waiting_piece() {
+    if (waiting_piece_.empty()) return false;
+    out_ = std::exchange(waiting_piece_, {});
+    return true;
 }
 
 bool Connection::take_request() {
@@ -345,10 +392,34 @@ void Connection::wait_for(Waiting waiting) {
         case Waiting::linger:
             deadline_ = home_.deadline_in(options.write_deadline);
             return;
-        case Waiting::answer:
+        case Waiting::answer:  // ours to give: a yes is not cut off
+        case Waiting::stream:  // its owner ends it
             deadline_ = Time::max();
-            return;  // ours to give: a yes is not cut off
+            return;
     }
+}
+
+void Connection::attend_stream() {
+    if (home_.is_draining()) return drain_stream();
+    wait_for(Waiting::stream);
+    read_over();
+}
+
+// A stream is no promise, and its client can ask again: what the kernel does not take at
+// once is not waited for.
+void Connection::drain_stream() {
+    forsake_stream();
+    bool has_gone = flush();
+    if (has_gone && take_waiting_piece()) has_gone = flush();
+    if (has_gone) {
+        linger();
+    } else {
+        close();
+    }
+}
+
+void Connection::forsake_stream() {
+    if (stream_owner_ != nullptr) std::exchange(stream_owner_, nullptr)->stream_ended(stream_);
 }
 
 // The answer has been handed to the kernel. Closing now, with bytes of the client still
@@ -360,6 +431,10 @@ void Connection::linger() {
         socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
         home_.lingering(*this);
     }
+    read_over();
+}
+
+void Connection::read_over() {
     if (reading_) return;
     reading_ = true;
     socket_.async_read_some(
@@ -372,6 +447,7 @@ void Connection::close() {
     closed_ = true;
     boost::system::error_code ignored;
     socket_.close(ignored);
+    forsake_stream();
 }
 
 bool Connection::done() const {

@@ -7,6 +7,9 @@
 //
 // Deadlines are coarse: the gate's tick looks at `deadline_`; no timer per request.
 //
+// A stream is the last answer of its connection. What its client sends meanwhile is read
+// over, one buffer at most per piece sent: the end of it tells that the client has gone.
+//
 // Thread safety: none; it lives on its gate's thread.
 // Invariants:
 //   1. an exchange in hand is answered exactly once, and the connection outlives it
@@ -38,7 +41,7 @@ public:
     void begin();         // reads the first request
     void resume();        // goes on after an answer that came late
     void tick(Time now);  // closes if a deadline has passed
-    void begin_drain();   // closes if nothing is under way
+    void begin_drain();   // closes if nothing but a stream is under way
 
     bool lingers() const { return waiting_ == Waiting::linger; }
 
@@ -50,12 +53,16 @@ public:
     void refuse(Code) override;
     void refuse(Code, std::string_view headers) override;
     void refuse(const Problem&) override;
+    bool begin_stream(const Response& head, StreamOwner& owner, uint64_t stream) override;
+    void send_piece(std::string_view piece) override;
+    bool lags() const override { return writing_; }
+    void end_stream() override;
 
     size_t index = 0;  // its place among its gate's connections; theirs to set
 
 private:
     // Whom it waits for, and so which deadline holds.
-    enum class Waiting : uint8_t { idle, head, body, answer, write, linger };
+    enum class Waiting : uint8_t { idle, head, body, answer, stream, write, linger };
 
     // The client's bytes become requests.
     void receive();
@@ -69,12 +76,18 @@ private:
     // Answers become the client's bytes.
     Framing framing() const;
     void answered();
+    void proceed_later();
     void proceed();
     bool handle_requests();
+    bool take_waiting_piece();
     bool flush();
     void wait_until_writable();
 
     void wait_for(Waiting waiting);
+    void attend_stream();
+    void drain_stream();
+    void forsake_stream();
+    void read_over();
     void linger();
     void close();
     void settle();  // the last act of every entry point: `this` may be gone after it
@@ -100,6 +113,11 @@ private:
     // Output: bytes before written_ have gone.
     std::string out_;
     size_t written_ = 0;
+
+    // The stream that the last answer is, while it goes on.
+    StreamOwner* stream_owner_ = nullptr;
+    uint64_t stream_ = 0;
+    std::string waiting_piece_;  // goes out when the output is empty
 
     Waiting waiting_ = Waiting::idle;
     Time deadline_ = Time::max();

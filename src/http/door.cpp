@@ -37,6 +37,8 @@ Code code_of(Refusal refusal) {
             return Code::paused;
         case Refusal::sold_out:
             return Code::sold_out;
+        case Refusal::sold_out_for_now:
+            return Code::sold_out_for_now;
         case Refusal::token_required:
             return Code::token_required;
         case Refusal::token_invalid:

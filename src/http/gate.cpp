@@ -87,6 +87,9 @@ uint16_t Gate::index() const {
 uint16_t Gate::port() const {
     return state_->listener.port();
 }
+size_t Gate::connections_max() const {
+    return state_->connections.options().connections_max;
+}
 DelaySensor& Gate::delay_sensor() {
     return state_->sensor;
 }
@@ -104,6 +107,7 @@ void Gate::State::run() {
 
 void Gate::State::tick() {
     connections.tick();
+    connections.gather([this] { handler->tick(); });
     ticker.expires_after(Connections::tick_every);
     ticker.async_wait([this](const boost::system::error_code& error) {
         if (!error) tick();

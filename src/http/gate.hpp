@@ -31,6 +31,9 @@ public:
 
     // The book's answer to a purchase that `handle` submitted for this exchange.
     virtual void purchase_decided(Exchange&, const PurchaseReply&) = 0;
+
+    // A few times a second, for what is due.
+    virtual void tick() {}
 };
 
 struct GateOptions {
@@ -61,11 +64,12 @@ public:
 
     uint16_t index() const;  // its place among the ReplySinks
     uint16_t port() const;   // as bound
+    size_t connections_max() const;
 
     void post(std::function<void()> task);  // runs on the gate's thread, in order
     void deliver(std::span<const PurchaseReply>) override;
 
-    // Stops accepting, closes idle connections, lets requests in hand be answered
+    // Stops accepting, closes idle connections and streams, lets requests in hand be answered
     // (with Connection: close). `drained` is called on the gate's thread when none is left.
     void drain(std::function<void()> drained);
 

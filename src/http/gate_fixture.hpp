@@ -142,6 +142,24 @@ public:
         return read();
     }
 
+    // What comes until it ends with this.
+    std::string read_up_to(std::string_view end) {
+        size_t at;
+        while ((at = bytes_.find(end)) == std::string::npos) {
+            if (!receive()) return {};
+        }
+        std::string text = bytes_.substr(0, at + end.size());
+        bytes_.erase(0, text.size());
+        return text;
+    }
+
+    // Everything until the gate closes its side.
+    std::string read_to_end() {
+        while (receive()) {
+        }
+        return std::exchange(bytes_, {});
+    }
+
     // True once the gate has closed its side and nothing is left unread.
     bool is_closed() {
         while (bytes_.empty() && receive()) {

@@ -1,6 +1,7 @@
 #include "http/order_json.hpp"
 
 #include "http/json.hpp"
+#include "http/replies.hpp"
 
 namespace doorbuster {
 
@@ -8,23 +9,18 @@ namespace json = boost::json;
 
 namespace {
 
-bool has_ended(const PurchaseRecord& placed) {
-    return placed.state == PurchaseState::cancelled || placed.hold == HoldState::finished;
+bool has_ended(const PurchaseView& view) {
+    return view.placed && view.placed->state == PurchaseState::cancelled;
 }
 
 std::string_view status_of(const PurchaseView& view) {
     if (!view.placed) return "accepted";
-    return has_ended(*view.placed) ? "cancelled" : "ordered";
+    return has_ended(view) ? "cancelled" : "ordered";
 }
 
 json::value reason_of(const PurchaseView& view) {
-    if (!view.placed || !has_ended(*view.placed)) return nullptr;
-    if (!view.placed->reason.empty()) return json::string(as_utf8(view.placed->reason));
-    // It had an order, and that one's state tells why it is no more.
-    if (view.order && !holds_units(view.order->state)) {
-        return json::string("the order was " + std::string(name_of(view.order->state)));
-    }
-    return "the purchase was released";
+    if (!has_ended(view)) return nullptr;
+    return json::string(as_utf8(view.placed->reason));
 }
 
 }  // namespace
@@ -38,10 +34,35 @@ json::object order_json(const OrderRecord& order) {
                       {"amount_minor", order.amount_minor},
                       {"currency", order.currency},
                       {"state", name_of(order.state)}};
+    into["reason"] = order.reason.empty() ? json::value(nullptr) : json::value(as_utf8(order.reason));
     put_instant(into, "created_at", order.created_at);
     put_instant(into, "pay_by", order.pay_by);
     put_instant(into, "updated_at", order.updated_at);
     return into;
+}
+
+json::object payment_json(const PaymentRecord& payment) {
+    return {{"id", std::to_string(static_cast<int64_t>(payment.id))},
+            {"order", std::to_string(static_cast<int64_t>(payment.order))},
+            {"state", name_of(payment.state)},
+            {"amount_minor", payment.amount_minor},
+            {"currency", payment.currency},
+            {"payment_url", as_utf8(payment.url)}};
+}
+
+json::object admin_payment_json(const PaymentRecord& payment) {
+    json::object into = payment_json(payment);
+    into["captured_minor"] = payment.captured_minor;
+    into["captured_currency"] = as_utf8(payment.captured_currency);
+    put_instant(into, "created_at", payment.created_at);
+    put_instant(into, "updated_at", payment.updated_at);
+    return into;
+}
+
+Problem order_problem(const StoreError& error) {
+    if (error.code == StoreErrc::not_found) return {Code::not_found};
+    if (error.code == StoreErrc::not_allowed) return {Code::wrong_state, error.detail};
+    return failed_store(error);
 }
 
 json::object purchase_json(const PurchaseView& view) {

@@ -5,12 +5,20 @@
 #include <string>
 #include <string_view>
 
+#include "http/problem.hpp"
 #include "orders/lookups.hpp"
 #include "store/orders.hpp"
 
 namespace doorbuster {
 
 boost::json::object order_json(const OrderRecord&);
+
+// As its buyer sees it, and with what the operator may know.
+boost::json::object payment_json(const PaymentRecord&);
+boost::json::object admin_payment_json(const PaymentRecord&);
+
+// What a buyer hears when a call about an order failed.
+Problem order_problem(const StoreError&);
 
 // accepted -> ordered with the order, or cancelled with the reason.
 boost::json::object purchase_json(const PurchaseView&);

@@ -23,12 +23,6 @@ Answer answer_with(const OrderRecord& order) {
     return {.body = json::serialize(order_json(order))};
 }
 
-Problem problem_of(const StoreError& error) {
-    if (error.code == StoreErrc::not_found) return {Code::not_found};
-    if (error.code == StoreErrc::not_allowed) return {Code::wrong_state, error.detail};
-    return failed_store(error);
-}
-
 Reply page_of(std::vector<OrderRecord> orders, size_t limit) {
     json::value next = nullptr;
     if (orders.size() > limit) {  // one more was asked for, to know that there is one
@@ -95,22 +89,13 @@ void OrderEndpoints::cancel(Exchange& exchange, std::string_view order) {
     if (!id) return replies_.refuse(exchange, Code::not_found);
 
     replies_.on_orders_thread(exchange, [this, &exchange, id = *id, buyer = who->buyer, now] {
-        cancel_on_orders_thread(exchange, id, buyer, now);
+        services_.payments.cancel(id, buyer, now,
+                                  [this, &exchange](const StoreResult<OrderRecord>& cancelled) {
+                                      if (!cancelled)
+                                          return replies_.later(exchange, order_problem(cancelled.error()));
+                                      replies_.later(exchange, answer_with(*cancelled));
+                                  });
     });
-}
-
-void OrderEndpoints::cancel_on_orders_thread(Exchange& exchange, OrderId id, const BuyerId& buyer,
-                                             Instant now) {
-    const auto cancelled = services_.orders.cancel(id, buyer, now);
-    if (!cancelled) return replies_.later(exchange, problem_of(cancelled.error()));
-    // A cancel that was repeated changed nothing and is no second strike.
-    if (cancelled->updated_at == now) {
-        services_.funnel_state.strikes.strike(buyer, Strike::abandoned_hold, services_.clock.uptime());
-    }
-    // Repeating the release is safe: the book gives nothing back twice.
-    services_.books.control(
-        ReleasePurchase{cancelled->sale, cancelled->item, cancelled->purchase},
-        [this, &exchange, answer = answer_with(*cancelled)] { replies_.later(exchange, answer); });
 }
 
 }  // namespace doorbuster

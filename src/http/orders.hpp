@@ -18,12 +18,11 @@ public:
     void list(Exchange&);
     void show(Exchange&, std::string_view order);
 
-    // Answered when the unit is back in the book: whoever heard it may buy again.
+    // Answered when the unit is back in the book: whoever heard it may buy again. One that is being
+    // paid is voided first; its state tells.
     void cancel(Exchange&, std::string_view order);
 
 private:
-    void cancel_on_orders_thread(Exchange&, OrderId, const BuyerId&, Instant now);
-
     Services& services_;
     Replies& replies_;
     Door& door_;

@@ -90,6 +90,9 @@ private:
             case http::field::if_none_match:
                 good = set_once(request.if_none_match, value);
                 break;
+            case http::field::accept:
+                set_once(request.accept, value);
+                break;
             case http::field::accept_language:
                 set_once(request.accept_language, value);
                 break;
@@ -103,6 +106,12 @@ private:
                 if (equal_words(plain(name), "Idempotency-Key"))
                     good = set_once(request.idempotency_key, value);
                 if (equal_words(plain(name), "X-Forwarded-For")) add_forwarded(request, value);
+                if (equal_words(plain(name), "Last-Event-ID")) set_once(request.last_event_id, value);
+                if (equal_words(plain(name), "webhook-id")) good = set_once(request.webhook_id, value);
+                if (equal_words(plain(name), "webhook-timestamp"))
+                    good = set_once(request.webhook_timestamp, value);
+                if (equal_words(plain(name), "webhook-signature"))
+                    good = set_once(request.webhook_signature, value);
                 break;
             default:
                 break;

@@ -23,6 +23,8 @@ PurchaseOutcome outcome_of(const PurchaseReply& reply) {
             return PurchaseOutcome::repeated;
         case ReserveOutcome::sold_out:
             return PurchaseOutcome::sold_out;
+        case ReserveOutcome::sold_out_for_now:
+            return PurchaseOutcome::sold_out_for_now;
         case ReserveOutcome::limit_reached:
             return PurchaseOutcome::limit_reached;
         case ReserveOutcome::not_open:
@@ -128,6 +130,8 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
             return answer_accepted(exchange, answer);
         case PurchaseOutcome::sold_out:
             return door_.refuse(exchange, Stage::book, Code::sold_out);
+        case PurchaseOutcome::sold_out_for_now:
+            return door_.refuse(exchange, Stage::book, Code::sold_out_for_now);
         case PurchaseOutcome::not_open:
             return door_.refuse(exchange, Stage::book, Code::not_open);
         case PurchaseOutcome::ended:
@@ -162,6 +166,7 @@ void PurchaseEndpoints::announce(PurchaseOutcome outcome, const PurchaseReply& r
         case PurchaseOutcome::limit_reached:
             return arrivals.arrived(reply.answer.purchase);
         case PurchaseOutcome::sold_out:
+        case PurchaseOutcome::sold_out_for_now:
         case PurchaseOutcome::not_open:
         case PurchaseOutcome::ended:
         case PurchaseOutcome::paused:

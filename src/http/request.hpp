@@ -20,8 +20,10 @@ struct Request {
     std::string_view query;  // behind the '?', may be empty
     std::string_view body;
 
-    std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept_language;
-    std::string_view host, origin, cookie;
+    std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept,
+        accept_language;
+    std::string_view host, origin, cookie, last_event_id;
+    std::string_view webhook_id, webhook_timestamp, webhook_signature;
     // X-Forwarded-For: the last lines of it, in their order; what a proxy adds comes last.
     static constexpr size_t forwarded_lines_max = 4;
     std::array<std::string_view, forwarded_lines_max> forwarded_for;

@@ -154,6 +154,15 @@ void append_answer(std::string& out, const Response& response, const Framing& fr
     append_rest(out, has_body ? response.body : std::string_view{}, framing, date);
 }
 
+void append_stream_head(std::string& out, const Response& response, const DateLine& date) {
+    out += status_line(response.status);
+    out += "Content-Type: ";
+    out += response.content_type;
+    out += "\r\nX-Content-Type-Options: nosniff\r\n";
+    out += response.headers;
+    append_rest(out, {}, {.closes = true}, date);
+}
+
 void append_refusal(std::string& out, Code code, const Framing& framing, const DateLine& date) {
     append_refusal(out, code, retry_after_of(code, framing), framing, date);
 }

@@ -35,6 +35,8 @@ struct Framing {
 constexpr uint32_t retry_after_s_max = 3;
 
 void append_answer(std::string& out, const Response&, const Framing&, const DateLine&);
+// Without a length: the body ends with the connection.
+void append_stream_head(std::string& out, const Response&, const DateLine&);
 void append_refusal(std::string& out, Code, const Framing&, const DateLine&);
 // `headers` bring their own Retry-After, where the code has one.
 void append_refusal(std::string& out, Code, std::string_view headers, const Framing&, const DateLine&);

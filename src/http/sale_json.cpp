@@ -13,15 +13,6 @@ namespace json = boost::json;
 
 namespace {
 
-std::string_view name_of(StockPolicy policy) {
-    switch (policy) {
-        case StockPolicy::reserve:
-            return "reserve";
-    }
-    CHECK(false);
-    return {};
-}
-
 json::object item_json(const Item& item) {
     return {{"id", item.id.view()},
             {"name", item.name},
@@ -29,7 +20,8 @@ json::object item_json(const Item& item) {
             {"original_price_minor", item.original_price_minor},
             {"currency", item.currency},
             {"units_total", item.units_total},
-            {"units_per_buyer_max", item.units_per_buyer_max}};
+            {"units_per_buyer_max", item.units_per_buyer_max},
+            {"orders_max", item.orders_max}};
 }
 
 json::array items_json(const Sale& sale) {
@@ -40,7 +32,7 @@ json::array items_json(const Sale& sale) {
 
 void put_policies(json::object& into, const Sale& sale) {
     into["warm_before_s"] = sale.warm_before.count();
-    into["stock_policy"] = name_of(sale.stock_policy);
+    into["stock_policy"] = doorbuster::name_of(sale.stock_policy);
     into["payment_window_s"] = sale.payment_window.count();
     into["human_check"] = doorbuster::name_of(sale.human_check);
     into["pow_number_max"] = sale.pow_number_max;

@@ -23,7 +23,7 @@ constexpr const char* phone_drop = R"({
     "warm_before_s":600,"stock_policy":"reserve","payment_window_s":60,"human_check":"pow",
     "pow_number_max":20000,"purchases_per_second_max":500,"buyers_per_address_max":5,
     "items":[{"id":"phone","name":"Phone","price_minor":999900,"original_price_minor":1599900,"currency":"TWD",
-              "units_total":1000,"units_per_buyer_max":2}]})";
+              "units_total":1000,"units_per_buyer_max":2,"orders_max":0}]})";
 
 const Instant now = from_ms(1796126400000 - 1000);  // a second before it opens
 
@@ -64,6 +64,32 @@ TEST(SaleReader, ReadsEveryField) {
     EXPECT_EQ(reading.state, std::nullopt);
 }
 
+TEST(SaleReader, KnowsEveryStockPolicy) {
+    for (const StockPolicy policy : {StockPolicy::reserve, StockPolicy::at_order, StockPolicy::at_payment}) {
+        json::object sale = valid();
+        sale["stock_policy"] = name_of(policy);
+        const SaleReading reading = read_sale(sale, now);
+        EXPECT_THAT(pointers(reading.faults), IsEmpty());
+        EXPECT_EQ(reading.sale.stock_policy, policy);
+        EXPECT_EQ(sale_terms_json(reading.sale), sale);
+    }
+}
+
+TEST(SaleReader, OrdersMaxGoesWithAtPayment) {
+    json::object sale = valid();
+    sale["items"].as_array()[0].as_object()["orders_max"] = 1500;
+    EXPECT_THAT(pointers(read_sale(sale, now).faults), ElementsAre("/items/0/orders_max"));
+    sale["stock_policy"] = "at_random";
+    EXPECT_THAT(pointers(read_sale(sale, now).faults), ElementsAre("/stock_policy")) << "one fault, not two";
+    sale["stock_policy"] = "at_payment";
+    const SaleReading reading = read_sale(sale, now);
+    EXPECT_THAT(pointers(reading.faults), IsEmpty());
+    EXPECT_EQ(reading.sale.items[0].orders_max, 1500u);
+    EXPECT_THAT(
+        pointers(read_sale_patch(reading.sale, json::parse(R"({"stock_policy":"reserve"})"), now).faults),
+        ElementsAre("/items/0/orders_max"));
+}
+
 TEST(SaleReader, FillsInTheDefaults) {
     json::object sale = valid();
     for (const char* name : {"warm_before_s", "stock_policy", "payment_window_s", "human_check",
@@ -72,6 +98,7 @@ TEST(SaleReader, FillsInTheDefaults) {
     json::object& item = sale["items"].as_array()[0].as_object();
     item.erase("original_price_minor");
     item.erase("units_per_buyer_max");
+    item.erase("orders_max");
 
     const SaleReading reading = read_sale(sale, now);
     EXPECT_THAT(pointers(reading.faults), IsEmpty());
@@ -83,6 +110,8 @@ TEST(SaleReader, FillsInTheDefaults) {
     EXPECT_EQ(reading.sale.buyers_per_address_max, 0u);
     EXPECT_EQ(reading.sale.items[0].original_price_minor, 999900);
     EXPECT_EQ(reading.sale.items[0].units_per_buyer_max, 1u);
+    EXPECT_EQ(reading.sale.stock_policy, StockPolicy::reserve);
+    EXPECT_EQ(reading.sale.items[0].orders_max, 0u);
 }
 
 struct Fix {
@@ -116,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fix{R"({"warm_before_s":1.5})", {"/warm_before_s"}},
         Fix{R"({"payment_window_s":1})", {"/payment_window_s"}},
         Fix{R"({"payment_window_s":9223372036854775808})", {"/payment_window_s"}},
-        Fix{R"({"stock_policy":"at_order"})", {"/stock_policy"}},
+        Fix{R"({"stock_policy":"at_random"})", {"/stock_policy"}},
         Fix{R"({"stock_policy":1})", {"/stock_policy"}}, Fix{R"({"human_check":"retina"})", {"/human_check"}},
         Fix{R"({"human_check":1})", {"/human_check"}},
         Fix{R"({"pow_number_max":10000001})", {"/pow_number_max"}},
@@ -203,7 +232,7 @@ TEST(SaleJson, ShowsExactlyTheseFields) {
         R"("closes_at":"2026-12-01T12:30:00Z","closes_at_ms":1796128200000,"warm_before_s":600,"stock_policy":"reserve",)"
         R"("payment_window_s":60,"human_check":"pow","pow_number_max":20000,"purchases_per_second_max":500,)"
         R"("buyers_per_address_max":5,"items":[{"id":"phone","name":"Phone","price_minor":999900,)"
-        R"("original_price_minor":1599900,"currency":"TWD","units_total":1000,"units_per_buyer_max":2}])";
+        R"("original_price_minor":1599900,"currency":"TWD","units_total":1000,"units_per_buyer_max":2,"orders_max":0}])";
     EXPECT_EQ(json::serialize(sale_json(listed, listed.state)), shown + "}");
     EXPECT_EQ(json::serialize(admin_sale_json(listed)), shown + R"(,"version":3})");
 }

@@ -72,14 +72,6 @@ public:
         if (!read) return fault(name, "must be a time such as 2026-12-01T12:00:00Z");
         into = *read;
     }
-    // A word of which this version knows one.
-    void only_word(std::string_view name, std::string_view known) {
-        const json::value* value = optional(name);
-        if (value == nullptr) return;
-        if (!value->is_string() || std::string_view(value->get_string()) != known) {
-            fault(name, fmt::format("must be \"{}\": this version knows no other", known));
-        }
-    }
     void refuse_others(std::initializer_list<std::string_view> known, std::string_view whose) {
         for (const auto& field : object_) {
             const std::string_view key = field.key();
@@ -105,7 +97,7 @@ Item read_item(const json::value& value, const std::string& at, std::vector<Faul
     }
     Fields fields(value.get_object(), at, faults);
     fields.refuse_others({"id", "name", "price_minor", "original_price_minor", "currency", "units_total",
-                          "units_per_buyer_max"},
+                          "units_per_buyer_max", "orders_max"},
                          "an item");
     fields.id("id", fields.required("id"), item.id);
     fields.text("name", fields.required("name"), item.name);
@@ -115,6 +107,7 @@ Item read_item(const json::value& value, const std::string& at, std::vector<Faul
     fields.text("currency", fields.required("currency"), item.currency);
     fields.number("units_total", fields.required("units_total"), item.units_total);
     fields.number("units_per_buyer_max", fields.optional("units_per_buyer_max"), item.units_per_buyer_max);
+    fields.number("orders_max", fields.optional("orders_max"), item.orders_max);
     return item;
 }
 
@@ -143,6 +136,15 @@ void read_state(Fields& fields, std::optional<SaleState>& into) {
         return fields.fault("state", "must be \"draft\" or \"scheduled\"; the other states have verbs");
     }
     into = state;
+}
+
+void read_stock_policy(Fields& fields, StockPolicy& into) {
+    const json::value* value = fields.optional("stock_policy");
+    if (value == nullptr) return;
+    const auto policy =
+        value->is_string() ? stock_policy_of(std::string_view(value->get_string())) : std::nullopt;
+    into = policy.value_or(StockPolicy::at_payment);  // to which no item's orders_max is a contradiction
+    if (!policy) fields.fault("stock_policy", "must be \"reserve\", \"at_order\" or \"at_payment\"");
 }
 
 void read_human_check(Fields& fields, HumanCheck& into) {
@@ -186,7 +188,7 @@ SaleReading read_terms(const json::value& value) {
     fields.instant("opens_at", sale.opens_at);
     fields.instant("closes_at", sale.closes_at);
     fields.seconds("warm_before_s", sale.warm_before);
-    fields.only_word("stock_policy", "reserve");
+    read_stock_policy(fields, sale.stock_policy);
     fields.seconds("payment_window_s", sale.payment_window);
     read_human_check(fields, sale.human_check);
     fields.number("pow_number_max", fields.optional("pow_number_max"), sale.pow_number_max);

@@ -6,14 +6,22 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/standard_webhooks.hpp"
 #include "funnel/funnel.hpp"
+#include "orders/letters_desk.hpp"
 #include "orders/lookups.hpp"
+#include "orders/notifier.hpp"
 #include "orders/orders_thread.hpp"
+#include "orders/payment_desk.hpp"
 #include "orders/sale_desk.hpp"
 #include "sale/catalogue.hpp"
 #include "shard/owner.hpp"
 
 namespace doorbuster {
+
+namespace audit {
+class AuditDesk;
+}
 
 struct Services {
     Clock& clock;
@@ -21,11 +29,18 @@ struct Services {
     Lookups& lookups;
     OrdersThread& orders_thread;  // the sale desk and the orders may be used only in its tasks
     SaleDesk& desk;
+    PaymentDesk& payments;
+    LettersDesk& letters;
     Orders& orders;
+    Outbox& outbox;      // on the orders thread, as the orders
+    Notifier& notifier;  // there, too
     BookControl& books;
+    // Runs the task on the audit thread; false if that has no room.
+    std::function<bool(std::function<void(audit::AuditDesk&)>)> on_audit_thread{};
     FunnelState funnel_state;
     std::shared_ptr<const FunnelRules> funnel_rules;  // as at the start; the gates get newer ones
     double pow_per_second_target = 0;  // checks that one gate thread may hand out before they get harder
+    std::vector<WebhookSecret> provider_secrets;  // of the payment provider's events; none: none are taken
     std::string admin_key;
     bool demo_sign_in = false;                  // `doorbuster dev` only
     std::function<std::string()> metrics_text;  // Prometheus text format

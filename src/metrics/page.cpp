@@ -1,10 +1,9 @@
 #include "metrics/page.hpp"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
-#include <sstream>
+#include <algorithm>
 #include <string_view>
+
+#include "metrics/families.hpp"
 
 namespace doorbuster {
 
@@ -17,43 +16,7 @@ constexpr std::array<std::string_view, stages> stage_names = {
     "crowd",    "queue",        "book"};
 constexpr std::array<std::string_view, purchase_outcomes> outcome_names = {
     "accepted", "repeated", "sold_out",     "limit_reached", "not_open",
-    "ended",    "paused",   "key_mismatch", "unknown"};
-
-using Labels = std::vector<prometheus::ClientMetric::Label>;
-
-class Families {
-public:
-    void begin(std::string name, std::string help, prometheus::MetricType type) {
-        families_.push_back({std::move(name), std::move(help), type, {}});
-    }
-    void counter(std::string name, std::string help) {
-        begin(std::move(name), std::move(help), prometheus::MetricType::Counter);
-    }
-    void gauge(std::string name, std::string help) {
-        begin(std::move(name), std::move(help), prometheus::MetricType::Gauge);
-    }
-
-    template <class Number>
-    void add(Number value, Labels labels = {}) {
-        prometheus::ClientMetric metric;
-        metric.label = std::move(labels);
-        if (families_.back().type == prometheus::MetricType::Counter) {
-            metric.counter.value = static_cast<double>(value);
-        } else {
-            metric.gauge.value = static_cast<double>(value);
-        }
-        families_.back().metric.push_back(std::move(metric));
-    }
-
-    std::string text() const {
-        std::ostringstream out;
-        prometheus::TextSerializer().Serialize(out, families_);
-        return std::move(out).str();
-    }
-
-private:
-    std::vector<prometheus::MetricFamily> families_;
-};
+    "ended",    "paused",   "key_mismatch", "unknown",       "sold_out_for_now"};
 
 template <class Read>
 uint64_t sum(const MetricsSnapshot::Listener& listener, Read read) {
@@ -120,14 +83,25 @@ void add_purchases(Families& families, const std::vector<MetricsSnapshot::Listen
 
 void add_units(Families& families, const std::vector<MetricsSnapshot::Units>& units) {
     families.gauge("doorbuster_units", "Units of an item, by where they are");
-    for (const auto& item : units) {
-        auto add = [&](const char* state, uint64_t count) {
+    auto add = [&](const MetricsSnapshot::Units& item) {
+        auto in_state = [&](const char* state, uint64_t count) {
             families.add(count, {{"sale", item.sale}, {"item", item.item}, {"state", state}});
         };
-        add("available", item.available);
-        add("held", item.held);
-        add("sold", item.sold);
+        in_state("available", item.available);
+        in_state("held", item.held);
+        in_state("sold", item.sold);
+    };
+
+    const size_t shown = std::min(units.size(), MetricsSnapshot::item_rows_max);
+    for (size_t i = 0; i < shown; ++i) add(units[i]);
+    if (shown == units.size()) return;
+    MetricsSnapshot::Units rest{.sale = rest_label, .item = rest_label};
+    for (size_t i = shown; i < units.size(); ++i) {
+        rest.available += units[i].available;
+        rest.held += units[i].held;
+        rest.sold += units[i].sold;
     }
+    add(rest);
 }
 
 }  // namespace
@@ -159,6 +133,8 @@ std::string metrics_text(const MetricsSnapshot& snapshot) {
     families.add(snapshot.cancelled_total, {{"outcome", "cancelled"}});
     families.add(snapshot.dead_letters_total, {{"outcome", "dead_letter"}});
 
+    add_money(families, snapshot.money);
+
     families.gauge("doorbuster_level", "0 normal, 1 no_browse, 2 purchase_only, 3 closed");
     families.add(snapshot.level);
     families.counter("doorbuster_level_changes_total", "Times that the level in force changed");
@@ -178,6 +154,11 @@ std::string metrics_text(const MetricsSnapshot& snapshot) {
     families.add(snapshot.burned_full_total);
     families.counter("doorbuster_not_found_cached_total", "Look-ups answered from the negative cache");
     families.add(snapshot.not_found_cached_total);
+
+    families.gauge("doorbuster_event_streams", "Streams of a purchase's events that are open now");
+    families.add(snapshot.event_streams);
+    families.gauge("doorbuster_sales_late", "Sales that were not ready at opens_at and have not opened yet");
+    families.add(snapshot.sales_late);
 
     families.gauge("doorbuster_ready", "1 when the books are there and purchases are taken");
     families.add(snapshot.ready ? 1 : 0);

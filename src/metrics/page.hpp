@@ -1,11 +1,16 @@
-// The metrics page: plain figures in, Prometheus text out. The one place that knows
+// The metrics page: plain figures in, Prometheus text out. The one folder that knows
 // the metrics' names.
+//
+// Every series costs memory in whoever collects it, so what grows with the catalogue is
+// bounded: rows beyond the bound are added up in one row whose sale and item are `*`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "metrics/money.hpp"
 #include "metrics/probe.hpp"
 
 namespace doorbuster {
@@ -23,8 +28,10 @@ struct MetricsSnapshot {
         uint64_t available = 0, held = 0, sold = 0;
     };
 
+    static constexpr size_t item_rows_max = 1000;
+
     std::vector<Listener> listeners;
-    std::vector<Units> units;
+    std::vector<Units> units;  // in a steady order, the sales that matter most first
 
     // The owner thread.
     uint64_t queue_depth = 0;
@@ -35,12 +42,16 @@ struct MetricsSnapshot {
     uint64_t orders_position = 0, orders_behind = 0;
     uint64_t ordered_total = 0, cancelled_total = 0, dead_letters_total = 0;
 
+    MoneyFigures money;
+
     // The funnel.
     uint64_t level = 0, level_changes_total = 0;
     uint64_t strikes_total = 0, limits_overflowed_total = 0;
     uint64_t images_drawn_total = 0, images_reused_total = 0, burned_full_total = 0;
     uint64_t not_found_cached_total = 0;
 
+    uint64_t event_streams = 0;
+    uint64_t sales_late = 0;
     bool ready = false;
 };
 

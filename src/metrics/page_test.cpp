@@ -57,6 +57,41 @@ TEST(MetricsPage, ShowsWhereEveryUnitOfAnItemIs) {
     EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"sold\"} 1\n"));
 }
 
+TEST(MetricsPage, ItemsBeyondTheBoundAreOneRowThatLosesNoUnit) {
+    MetricsSnapshot snapshot;
+    for (size_t i = 0; i < MetricsSnapshot::item_rows_max; ++i) {
+        snapshot.units.push_back({.sale = "drop", .item = std::to_string(i), .available = 1});
+    }
+    EXPECT_THAT(metrics_text(snapshot), Not(HasSubstr("item=\"*\"")));
+
+    snapshot.units.push_back({.sale = "drop", .item = "beyond", .available = 7, .held = 2, .sold = 1});
+    snapshot.units.push_back({.sale = "drop", .item = "far", .available = 1});
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("item=\"999\",state=\"available\"} 1\n"));
+    EXPECT_THAT(text, Not(HasSubstr("beyond")));
+    EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"*\",item=\"*\",state=\"available\"} 8\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"*\",item=\"*\",state=\"held\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"*\",item=\"*\",state=\"sold\"} 1\n"));
+}
+
+TEST(MetricsPage, ALabelCannotForgeALine) {
+    MetricsSnapshot snapshot;
+    snapshot.units.push_back({.sale = "drop\"} 1\ndoorbuster_ready 1\n", .item = "phone"});
+    EXPECT_THAT(metrics_text(snapshot), Not(HasSubstr("\ndoorbuster_ready 1\n")));
+}
+
+TEST(MetricsPage, ShowsStreamsLateSalesAndMoney) {
+    MetricsSnapshot snapshot;
+    snapshot.event_streams = 12;
+    snapshot.sales_late = 1;
+    snapshot.money.expired_total = 3;
+
+    const std::string text = metrics_text(snapshot);
+    EXPECT_THAT(text, HasSubstr("doorbuster_event_streams 12\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_sales_late 1\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_expired_total 3\n"));
+}
+
 TEST(MetricsPage, CountsRecordsByWhatBecameOfThem) {
     MetricsSnapshot snapshot;
     snapshot.orders_behind = 4;

@@ -51,8 +51,9 @@ enum class PurchaseOutcome : uint8_t {
     paused,
     key_mismatch,
     unknown,
+    sold_out_for_now,
 };
-constexpr size_t purchase_outcomes = 9;
+constexpr size_t purchase_outcomes = 10;
 
 class Probe {
 public:

@@ -37,18 +37,28 @@ bool OrdersThread::post(std::function<void()> task) {
     return true;
 }
 
-bool OrdersThread::run_tasks() {
-    std::deque<std::function<void()>> taken;
+void OrdersThread::post_answer(std::function<void()> task) {
     {
         std::lock_guard lock(mutex_);
-        taken.swap(tasks_);
+        answers_.push_back(std::move(task));
     }
-    for (const auto& task : taken) task();
-    return !taken.empty();
+    wakeup_.wake();
+}
+
+bool OrdersThread::run_tasks() {
+    std::deque<std::function<void()>> answers, tasks;
+    {
+        std::lock_guard lock(mutex_);
+        answers.swap(answers_);
+        tasks.swap(tasks_);
+    }
+    for (const auto& answer : answers) answer();
+    for (const auto& task : tasks) task();
+    return !answers.empty() || !tasks.empty();
 }
 
 void OrdersThread::run() {
-    constexpr milliseconds tick_every{50};
+    constexpr milliseconds tick_every{50};  // what the desks' clocks bring is late by so much at most
     constexpr int quiet_ticks_before_upkeep = 20;
     int quiet_ticks = 0;
     bool failed = false;
@@ -75,10 +85,20 @@ void OrdersThread::run() {
                 fail(stepped.error());
             }
         }
+        bool more_turns = false;
+        for (const Turn& turn : turns_) {
+            if (failed || stopping) break;
+            const auto taken = turn(clock_.now(), uptime);
+            if (!taken) {
+                fail(taken.error());
+            } else if (*taken) {
+                more_turns = true;
+            }
+        }
         if (!failed && orders_.failure()) fail(*orders_.failure());
         const bool may_stop = next == OrderWorker::Next::idle || uptime.count() >= stop_by_us_.load();
         if (stopping && !did_tasks && may_stop) return;
-        if (did_tasks || next == OrderWorker::Next::more) {
+        if (did_tasks || more_turns || next == OrderWorker::Next::more) {
             quiet_ticks = 0;
             continue;
         }

@@ -1,9 +1,11 @@
 // OrdersThread: the one thread that writes orders.db.
 //
-// It runs the order worker, the sale desk's clock and whatever is posted to it, in
-// turn. Bounded: at most `tasks_max` posted tasks wait; one more is refused.
+// It runs the order worker, the clocks of the sale desk and the payment desk and whatever is
+// posted to it, in turn. Bounded: at most `tasks_max` posted tasks wait; one more is refused.
+// Answers to what this thread asked others are never refused: there are no more of them than
+// it asked.
 //
-// Thread safety: post and wake from any thread.
+// Thread safety: post, post_answer and wake from any thread.
 #pragma once
 
 #include <atomic>
@@ -28,10 +30,16 @@ public:
                  Failed on_failure);
     ~OrdersThread();
 
+    // One more that takes its turn on this thread, between those of the desks; true: it has more to
+    // do at once. REQUIRES: before start().
+    using Turn = std::function<StoreResult<bool>(Instant now, Uptime uptime)>;
+    void also_run(Turn turn) { turns_.push_back(std::move(turn)); }
+
     void start();
 
     // False if the room is full: "overloaded".
     [[nodiscard]] bool post(std::function<void()> task);
+    void post_answer(std::function<void()> task);
     void wake() { wakeup_.wake(); }
 
     // Finishes the posted tasks and every order already promised, then ends the thread. What is
@@ -48,9 +56,10 @@ private:
     Clock& clock_;
     const size_t tasks_max_;
     const Failed on_failure_;
+    std::vector<Turn> turns_;  // fixed once it runs
 
     std::mutex mutex_;
-    std::deque<std::function<void()>> tasks_;  // guarded by mutex_
+    std::deque<std::function<void()>> tasks_, answers_;  // guarded by mutex_
     Wakeup wakeup_;
     std::atomic<bool> stopping_{false};
     std::atomic<int64_t> stop_by_us_{0};  // uptime

@@ -55,6 +55,7 @@ StoreResult<void> SaleDesk::load() {
         give_slots(entry);
         tell_books(entry, true, {});
         list(entry);
+        if (entry.record.state == SaleState::reconciled) close_books(entry, {});
     }
     publish_(make_catalogue(), [] {});
     return {};
@@ -78,6 +79,7 @@ void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> ve
                                fmt::format("the sale has version {} now", entry.record.version)});
     }
 
+    if (state == SaleState::reconciled) return done(not_allowed("the sale is reconciled; it is over"));
     const Aim aim = aim_of(verb);
     const bool closes_paused = verb == SaleVerb::close && state == SaleState::paused;
     const bool was_warmed_before = verb == SaleVerb::warm && phase_in(state) != Phase::not_ready;
@@ -120,6 +122,31 @@ void SaleDesk::step(Entry& entry, SaleRecord changed, SaleState to, Instant now,
     log_info("sale stepped",
              {{"sale", changed.sale.id.view()}, {"from", name_of(from)}, {"to", name_of(to)}});
     settle(entry, *std::move(recorded), false, std::move(done));
+}
+
+void SaleDesk::reconciled(const SaleId& sale, Instant now, Done done) {
+    const auto found = entries_.find(sale.view());
+    if (found == entries_.end()) return done(no_such_sale(sale));
+    Entry& entry = found->second;
+    if (entry.record.state == SaleState::reconciled) return done(entry.record);
+    if (entry.record.state != SaleState::closed) {
+        return done(not_allowed(fmt::format("the sale is {}; only a closed sale can be reconciled",
+                                            name_of(entry.record.state))));
+    }
+    SaleRecord changed = entry.record;
+    changed.state = SaleState::reconciled;
+    auto recorded = orders_.change_sale(changed, false, now);
+    if (!recorded) return done(recorded.error());
+    log_info("sale reconciled", {{"sale", sale.view()}});
+    entry.record = *std::move(recorded);
+    // A payment that comes now finds no book, and goes back: the account is closed.
+    close_books(entry, shown_then(entry, std::move(done)));
+}
+
+void SaleDesk::close_books(const Entry& entry, std::function<void()> applied) {
+    for (const ItemSlot slot : entry.slots) {
+        books_.control(CloseBook{slot}, slot == entry.slots.back() ? std::move(applied) : nullptr);
+    }
 }
 
 void SaleDesk::restock(const SaleId& sale, const ItemId& item, uint32_t units, uint64_t version, Instant now,
@@ -206,8 +233,24 @@ void SaleDesk::tick(Instant now, Uptime uptime) {
             step(entry, entry.record, SaleState::open, now, failed);
         } else if ((state == SaleState::open || state == SaleState::paused) && now >= sale.closes_at) {
             step(entry, entry.record, SaleState::closed, now, failed);
+        } else if (state == SaleState::open) {
+            if (const auto told = watch_stock(entry, now, uptime); !told) failed(told.error());
         }
     }
+}
+
+StoreResult<void> SaleDesk::watch_stock(Entry& entry, Instant now, Uptime uptime) {
+    // A unit that comes back and goes at once is no news.
+    constexpr std::chrono::seconds lasting{1};
+    const bool sold_out = entry.listed->sold_out();
+    if (sold_out != entry.sold_out_seen || entry.seen_since == Uptime{}) {
+        entry.sold_out_seen = sold_out;
+        entry.seen_since = uptime;
+    }
+    if (entry.sold_out_told == sold_out || uptime - entry.seen_since < lasting) return {};
+    const auto told = orders_.tell_sold_out(entry.record.sale.id, sold_out, now);
+    if (told) entry.sold_out_told = sold_out;
+    return told;
 }
 
 void SaleDesk::settle(Entry& entry, SaleRecord record, bool new_books, Done done) {
@@ -231,7 +274,11 @@ void SaleDesk::give_slots(Entry& entry) {
 void SaleDesk::tell_books(const Entry& entry, bool new_books, std::function<void()> applied) {
     const auto& [sale, state, version, stock] = entry.record;
     for (size_t i = 0; i < sale.items.size(); ++i) {
-        const Book::Terms terms{sale.items[i].units_per_buyer_max, sale.opens_at, sale.closes_at};
+        const Book::Terms terms{.units_per_buyer_max = sale.items[i].units_per_buyer_max,
+                                .opens_at = sale.opens_at,
+                                .closes_at = sale.closes_at,
+                                .policy = sale.stock_policy,
+                                .orders_max = sale.items[i].orders_max};
         ControlCommand command = SetTerms{entry.slots[i], terms, phase_in(state)};
         if (new_books) {
             command = OpenBook{entry.slots[i], sale.id,         sale.items[i].id, terms,

@@ -47,10 +47,14 @@ public:
     // warm-up anything but the id may change; later title, closes_at and what guards the door.
     void change(const Sale& changed, bool schedule, uint64_t version, Instant now, Done done);
 
+    // A clean audit found every order of a closed sale settled: its books go. not_found, not_allowed.
+    void reconciled(const SaleId& sale, Instant now, Done done);
+
     const SaleRecord* find(const SaleId& sale) const;
 
-    // What is due by the clock: warming, opening, closing. Errors are logged and tried again a
-    // second of `uptime` later.
+    // What is due by the clock: warming, opening, closing; and the shop hears when an open sale
+    // has sold its last unit or has units again, once that has lasted a second. Errors are logged
+    // and tried again a second of `uptime` later.
     void tick(Instant now, Uptime uptime);
 
 private:
@@ -59,8 +63,16 @@ private:
         std::vector<ItemSlot> slots;
         std::vector<std::shared_ptr<ItemBoard>> boards;
         std::shared_ptr<const ListedSale> listed;  // as the gates see it
+
+        // What the shop was told of its stock; none: not known to this process. And what has been
+        // seen since when.
+        std::optional<bool> sold_out_told;
+        bool sold_out_seen = false;
+        Uptime seen_since{};
     };
 
+    StoreResult<void> watch_stock(Entry& entry, Instant now, Uptime uptime);
+    void close_books(const Entry& entry, std::function<void()> applied);
     void warm(Entry& entry, Instant now, Done done);
     void step(Entry& entry, SaleRecord changed, SaleState to, Instant now, Done done);
     void settle(Entry& entry, SaleRecord record, bool new_books, Done done);

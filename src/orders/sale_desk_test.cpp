@@ -21,6 +21,9 @@ struct DirectBooks final : BookControl {
         shard.apply(command);
         if (applied) applied();
     }
+    void reinstate(const Reinstatement&, std::function<void(const Reinstated&)> answered) override {
+        answered({});
+    }
 };
 
 class SaleDeskTest : public ::testing::Test {
@@ -114,6 +117,9 @@ TEST_F(SaleDeskTest, AVerbThatTookEffectIsNotAnsweredBeforeTheGatesShowIt) {
         void control(ControlCommand, std::function<void()> applied) override {
             if (applied) waiting.push_back(std::move(applied));
         }
+        void reinstate(const Reinstatement&, std::function<void(const Reinstated&)> answered) override {
+            answered({});
+        }
     } late;
     ASSERT_TRUE(orders->create_sale(phone_drop(), SaleState::ready, t0).has_value());
     std::shared_ptr<const Catalogue> shown;
@@ -183,6 +189,71 @@ TEST_F(SaleDeskTest, BeforeTheWarmUpAnythingMayChangeLaterOnlyTitleAndEnd) {
     EXPECT_EQ(last.error().code, StoreErrc::not_allowed);
 }
 
+TEST_F(SaleDeskTest, TheShopHearsOnceThatTheLastUnitIsGoneAndOnceThatUnitsAreBack) {
+    const SaleRecord created = create(phone_drop(1));
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+    auto told = [&](SaleDesk& by, Uptime from) {
+        for (int tick = 0; tick < 40; ++tick) by.tick(t0 + 1min, from + tick * 50ms);
+        std::vector<EventKind> kinds;
+        for (const EventRecord& event : *orders->reader().events_after(0, 100)) {
+            if (event.kind == EventKind::sale_sold_out || event.kind == EventKind::sale_available)
+                kinds.push_back(event.kind);
+        }
+        return kinds;
+    };
+    EXPECT_TRUE(told(desk, 1min).empty());
+    const ItemBoard& board = *catalogue->find("phone-drop")->items.front().board;
+    const ReinstateCommand taken{{created.sale.id, ItemId("phone"), purchase(1), purchase(9), alice, 1},
+                                 [](const auto&) {}};
+    ASSERT_TRUE(shard.decide({}, t0 + 1min, {&taken, 1}).has_value());
+    ASSERT_TRUE(board.sold_out());
+    EXPECT_EQ(told(desk, 2min), std::vector{EventKind::sale_sold_out});
+    shard.apply(ReleasePurchase{created.sale.id, ItemId("phone"), purchase(1)});
+    EXPECT_EQ(told(desk, 3min), (std::vector{EventKind::sale_sold_out, EventKind::sale_available}));
+}
+
+TEST_F(SaleDeskTest, AUnitThatComesBackAndGoesAtOnceIsNoNews) {
+    const SaleRecord created = create(phone_drop(1));
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+    for (uint32_t turn = 1; turn <= 20; ++turn) {
+        const ReinstateCommand taken{
+            {created.sale.id, ItemId("phone"), purchase(turn), purchase(99), alice, 1}, [](const auto&) {}};
+        ASSERT_TRUE(shard.decide({}, t0 + 1min, {&taken, 1}).has_value());
+        desk.tick(t0 + 1min, 1min + turn * 1s);
+        shard.apply(ReleasePurchase{created.sale.id, ItemId("phone"), purchase(turn)});
+        desk.tick(t0 + 1min, 1min + turn * 1s + 500ms);
+    }
+    for (const EventRecord& event : *orders->reader().events_after(0, 100))
+        EXPECT_NE(event.kind, EventKind::sale_sold_out);
+}
+
+TEST_F(SaleDeskTest, OnlyAClosedSaleIsReconciledAndThenItsBooksAreGone) {
+    const SaleRecord created = create(phone_drop(5));
+    desk.reconciled(created.sale.id, t0, keep());
+    EXPECT_EQ(last.error().code, StoreErrc::not_allowed);
+    for (const SaleVerb verb : {SaleVerb::warm, SaleVerb::open, SaleVerb::close})
+        ASSERT_TRUE(act(verb).has_value());
+    const ItemSlot slot = catalogue->find("phone-drop")->items.front().slot;
+    EXPECT_NE(shard.book(slot), nullptr);
+    for (int time = 0; time < 2; ++time) {
+        desk.reconciled(created.sale.id, t0, keep());
+        ASSERT_TRUE(last.has_value());
+        EXPECT_EQ(last->state, SaleState::reconciled);
+    }
+    EXPECT_EQ(shard.book(slot), nullptr);
+    EXPECT_EQ(catalogue->find("phone-drop")->items.front().board->stock(), (Stock{5, 5, 0, 0}));
+    for (const SaleVerb verb : {SaleVerb::warm, SaleVerb::open, SaleVerb::close})
+        EXPECT_EQ(act(verb).error().code, StoreErrc::not_allowed);
+    Shard again(*ledger);
+    DirectBooks other(again);
+    SaleDesk restarted(*orders, other, [&](auto next, const auto&) { catalogue = std::move(next); });
+    ASSERT_TRUE(restarted.load().has_value());
+    EXPECT_EQ(again.book(ItemSlot{0}), nullptr);
+    EXPECT_EQ(catalogue->find("phone-drop")->items.front().board->stock(), (Stock{5, 5, 0, 0}));
+}
+
 TEST_F(SaleDeskTest, ARestartFindsEverySaleAsItWas) {
     create(phone_drop(5));
     ASSERT_TRUE(act(SaleVerb::warm).has_value());
@@ -196,6 +267,45 @@ TEST_F(SaleDeskTest, ARestartFindsEverySaleAsItWas) {
     ASSERT_NE(sale, nullptr);
     EXPECT_EQ(sale->state, SaleState::open);
     EXPECT_EQ(again.book(sale->items.front().slot)->stock(), (Stock{5, 5, 0, 0}));
+}
+
+TEST_F(SaleDeskTest, TheStockPolicyReachesTheBooksAndIsFixedOnceTheSaleIsWarm) {
+    Sale sale = phone_drop(1);
+    create(sale);
+    sale.stock_policy = StockPolicy::at_payment;
+    sale.items[0].orders_max = 1;
+    desk.change(sale, false, desk.find(sale.id)->version, t0 - 1h, keep());
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(orders->reader().sales()->front().sale, sale);
+    sale.stock_policy = StockPolicy::at_order;
+    sale.items[0].orders_max = 0;
+    desk.change(sale, false, desk.find(sale.id)->version, t0 - 1h, keep());
+    ASSERT_TRUE(last.has_value());
+    sale.stock_policy = StockPolicy::at_payment;  // the items stay, and their books with them
+    desk.change(sale, false, desk.find(sale.id)->version, t0 - 1h, keep());
+    ASSERT_TRUE(last.has_value());
+    EXPECT_EQ(orders->reader().sales()->front().sale, sale);
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+
+    sale.stock_policy = StockPolicy::reserve;
+    desk.change(sale, false, desk.find(sale.id)->version, t0, keep());
+    EXPECT_EQ(last.error().code, StoreErrc::not_allowed);
+    const ListedItem& item = catalogue->find("phone-drop")->items.front();
+    const auto buy = [&](uint32_t id, const BuyerId& buyer) {
+        ASSERT_TRUE(
+            shard.decide(std::vector<PurchaseCommand>{{item.slot, purchase(id), buyer, 1, 0, nullptr}}, t0)
+                .has_value());
+    };
+    struct Deaf final : ReplySink {
+        void deliver(std::span<const PurchaseReply>) override {}
+    } deaf;
+    shard.set_sinks({&deaf});
+    buy(1, alice);
+    EXPECT_FALSE(item.board->orders_full());
+    buy(2, bob);
+    EXPECT_TRUE(item.board->orders_full()) << "twice the units";
+    EXPECT_EQ(item.board->stock(), (Stock{1, 1, 0, 0}));
 }
 
 }  // namespace

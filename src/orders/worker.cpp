@@ -15,8 +15,13 @@ constexpr milliseconds gather{200};
 }  // namespace
 
 OrderWorker::OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& books, Snowflake& ids,
-                         const Options& options)
-    : ledger_(ledger), orders_(orders), books_(books), ids_(ids), options_(options) {}
+                         const Options& options, Hooks hooks)
+    : ledger_(ledger),
+      orders_(orders),
+      books_(books),
+      ids_(ids),
+      options_(options),
+      hooks_(std::move(hooks)) {}
 
 StoreResult<void> OrderWorker::load() {
     const auto position = orders_.reader().position();
@@ -74,14 +79,35 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     one_by_one_left_ -= std::min(one_by_one_left_, batch_.size());
     tokens_ -= std::min(tokens_, static_cast<double>(batch_.size()));
     position_.store(batch_.back().record.position, std::memory_order_relaxed);
-    for (size_t i = 0; i < batch_.size(); ++i) {
-        if ((*placed)[i] == Placed::ordered) ordered_.fetch_add(1, std::memory_order_relaxed);
-        if ((*placed)[i] != Placed::cancelled) continue;
-        cancelled_.fetch_add(1, std::memory_order_relaxed);
-        give_back(*batch_[i].record.entry);
-    }
+    tell(*placed);
     batch_.clear();
     return Next::more;
+}
+
+void OrderWorker::tell(std::span<const Placed> placed) {
+    std::vector<PurchaseId> changed;
+    for (size_t i = 0; i < batch_.size(); ++i) {
+        const LedgerEntry& entry = *batch_[i].record.entry;
+        switch (placed[i]) {
+            case Placed::ordered:
+                ordered_.fetch_add(1, std::memory_order_relaxed);
+                if (hooks_.tally != nullptr) hooks_.tally->made();
+                break;
+            case Placed::reinstated:
+                if (hooks_.tally != nullptr) hooks_.tally->moved(OrderState::reinstating, OrderState::paid);
+                books_.control(SellPurchase{entry.sale, entry.item, entry.acceptance.purchase});
+                break;
+            case Placed::cancelled:
+                cancelled_.fetch_add(1, std::memory_order_relaxed);
+                give_back(entry);
+                break;
+            case Placed::known_before:
+                continue;
+        }
+        // Its buyer knows the purchase by the id that it had first.
+        if (hooks_.changed) changed.push_back(entry.replaces.value_or(entry.acceptance.purchase));
+    }
+    if (!changed.empty()) hooks_.changed(changed);
 }
 
 StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error, Instant now,
@@ -110,6 +136,7 @@ StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& err
     if (record.entry) {
         cancelled_.fetch_add(1, std::memory_order_relaxed);
         give_back(*record.entry);
+        if (hooks_.changed) hooks_.changed({&record.entry->acceptance.purchase, 1});
     }
     batch_.clear();
     return Next::more;

@@ -15,10 +15,12 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/snowflake.hpp"
+#include "orders/tally.hpp"
 #include "store/book_control.hpp"
 #include "store/ledger.hpp"
 #include "store/orders.hpp"
@@ -34,8 +36,17 @@ public:
                                                              std::chrono::seconds(3)};
     };
 
+    struct Hooks {
+        OrderTally* tally = nullptr;
+        // Purchases whose view changed, after the commit. May be empty.
+        std::function<void(std::span<const PurchaseId>)> changed{};
+    };
+
     OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& books, Snowflake& ids,
-                const Options& options);
+                const Options& options, Hooks hooks);
+    OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& books, Snowflake& ids,
+                const Options& options)
+        : OrderWorker(ledger, orders, books, ids, options, Hooks{}) {}
 
     // Where to go on; before the first step.
     [[nodiscard]] StoreResult<void> load();
@@ -61,6 +72,7 @@ public:
 
 private:
     StoreResult<Next> wait_and_retry(const StoreError& error, Instant now, Uptime uptime);
+    void tell(std::span<const Placed> placed);
     void give_back(const LedgerEntry& entry);
     size_t allowance(size_t size, Uptime uptime);
 
@@ -69,6 +81,7 @@ private:
     BookControl& books_;
     Snowflake& ids_;
     const Options options_;
+    const Hooks hooks_;
 
     std::vector<Placement> batch_;  // read, not placed yet; at most batch_max
     size_t failures_ = 0;           // of the record or the store, since the last success

@@ -19,6 +19,9 @@ struct RecordingBooks final : BookControl {
         released.push_back(std::get<ReleasePurchase>(command).purchase);
         if (applied) applied();
     }
+    void reinstate(const Reinstatement&, std::function<void(const Reinstated&)> answered) override {
+        answered({});
+    }
 };
 
 class WorkerTest : public ::testing::Test {

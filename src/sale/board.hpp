@@ -1,8 +1,8 @@
 // ItemBoard: what the owner thread shows every gate thread about one item.
 //
 // Gate threads read it on every purchase, so reading takes no lock: the figures
-// stand under a sequence counter, the sold-out flag is one word, and those who won are
-// tables of fingerprints that only ever grow.
+// stand under a sequence counter, the sold-out flag and the one for orders are a word each,
+// and those who won are tables of fingerprints that only ever grow.
 //
 // Thread safety: one writer (the owner thread), any number of readers.
 #pragma once
@@ -89,7 +89,8 @@ public:
         purchases_.add(SeededHash{}(id));
         buyers_.add(SeededHash{}(buyer));
     }
-    void show(const Stock& stock) {
+    // `orders_full`: units are left, but as many orders as may be are open.
+    void show(const Stock& stock, bool orders_full = false) {
         const uint32_t turn = turn_.load(std::memory_order_relaxed);
         turn_.store(turn + 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);
@@ -102,10 +103,13 @@ public:
         const uint64_t flag = sold_out_.load(std::memory_order_relaxed);
         const bool is_sold_out = stock.units_available == 0;
         if ((flag & 1) != (is_sold_out ? 1 : 0)) sold_out_.store(flag + 1, std::memory_order_release);
+        if (orders_full_.load(std::memory_order_relaxed) != orders_full)
+            orders_full_.store(orders_full, std::memory_order_release);
     }
 
     // Readers.
     bool sold_out() const { return (sold_out_.load(std::memory_order_acquire) & 1) != 0; }
+    bool orders_full() const { return orders_full_.load(std::memory_order_acquire); }
     uint64_t sold_out_version() const { return sold_out_.load(std::memory_order_acquire); }
     bool perhaps_accepted(const PurchaseId& id) const {
         return purchases_.perhaps_contains(SeededHash{}(id));
@@ -124,6 +128,7 @@ public:
 
 private:
     alignas(64) std::atomic<uint64_t> sold_out_{0};  // odd: sold out; each change counts one up
+    std::atomic<bool> orders_full_{false};
     std::atomic<uint32_t> turn_{0};
     std::array<std::atomic<uint32_t>, 4> figures_{};
     Fingerprints purchases_, buyers_;

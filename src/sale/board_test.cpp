@@ -25,6 +25,15 @@ TEST(ItemBoard, TheFlagFollowsTheLastUnitAndCountsItsChanges) {
     EXPECT_EQ(board.sold_out_version(), before + 2);
 }
 
+TEST(ItemBoard, FullOrdersAreShownBesideTheStockAndClearTheSameWay) {
+    ItemBoard board;
+    board.show({2, 2, 0, 0}, true);
+    EXPECT_TRUE(board.orders_full());
+    EXPECT_FALSE(board.sold_out()) << "units are left";
+    board.show({2, 2, 0, 0}, false);
+    EXPECT_FALSE(board.orders_full());
+}
+
 TEST(ItemBoard, AReaderNeverSeesHalfAChange) {
     ItemBoard board;
     board.show({1000, 1000, 0, 0});

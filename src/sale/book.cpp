@@ -1,6 +1,7 @@
 #include "sale/book.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -24,10 +25,12 @@ Book::ReserveAnswer Book::reserve(const ReserveCommand& command) {
         if (own.units != command.units || own.buyer != command.buyer) return {key_mismatch};
         return {repeated, command.purchase, own.sequence, own.accepted_at, own.state};
     }
-    if (phase_ == Phase::closed || (phase_ != Phase::not_ready && command.now >= terms_.closes_at))
-        return {ended};
-    if (phase_ == Phase::not_ready || command.now < terms_.opens_at) return {not_open};
-    if (phase_ == Phase::paused) return {ReserveOutcome::paused};
+    if (!command.window_exempt) {
+        if (phase_ == Phase::closed || (phase_ != Phase::not_ready && command.now >= terms_.closes_at))
+            return {ended};
+        if (phase_ == Phase::not_ready || command.now < terms_.opens_at) return {not_open};
+        if (phase_ == Phase::paused) return {ReserveOutcome::paused};
+    }
 
     // The limit precedes scarcity: a buyer who has a unit must not come back for
     // another one when somebody else's is returned.
@@ -37,21 +40,50 @@ Book::ReserveAnswer Book::reserve(const ReserveCommand& command) {
         return {limit_reached, buyer == buyers_.end() ? PurchaseId{} : buyer->second.active.back()};
     }
     if (stock_.units_available < command.units) return {sold_out};
+    // Behind the stock: with no unit left, waiting for somebody's slot would be in vain.
+    if (terms_.policy == StockPolicy::at_payment && uint64_t{slots_used_} + command.units > orders_max())
+        return {sold_out_for_now};
 
     const Acceptance acceptance{command.purchase, command.buyer, command.units, sequence_last_ + 1,
                                 command.now};
-    take(acceptance);
-    return {accepted, command.purchase, acceptance.sequence, acceptance.accepted_at, HoldState::held};
+    const HoldState state = take(acceptance);
+    return {accepted, command.purchase, acceptance.sequence, acceptance.accepted_at, state};
 }
 
-void Book::take(const Acceptance& acceptance) {
-    stock_.units_available -= acceptance.units;
-    stock_.units_held += acceptance.units;
+HoldState Book::take(const Acceptance& acceptance) {
+    HoldState state = HoldState::held;
+    switch (terms_.policy) {
+        case StockPolicy::reserve:
+            stock_.units_available -= acceptance.units;
+            stock_.units_held += acceptance.units;
+            break;
+        case StockPolicy::at_order:
+            stock_.units_available -= acceptance.units;
+            stock_.units_sold += acceptance.units;
+            state = HoldState::sold;
+            break;
+        case StockPolicy::at_payment:
+            slots_used_ += acceptance.units;
+            state = HoldState::open;
+            break;
+    }
     sequence_last_ = std::max(sequence_last_, acceptance.sequence);
     holds_.emplace(acceptance.purchase, Hold{acceptance.buyer, acceptance.units, acceptance.sequence,
-                                             acceptance.accepted_at, HoldState::held});
+                                             acceptance.accepted_at, state});
     give_right(acceptance);
     check_stock();
+    return state;
+}
+
+uint32_t Book::orders_max() const {
+    if (terms_.orders_max != 0) return terms_.orders_max;
+    constexpr uint32_t most = std::numeric_limits<uint32_t>::max();
+    return stock_.units_total > most / 2 ? most : 2 * stock_.units_total;
+}
+
+void Book::set_terms(const Terms& terms) {
+    CHECK(terms.policy == terms_.policy || holds_.empty());
+    terms_ = terms;
 }
 
 void Book::give_right(const Acceptance& acceptance) {
@@ -65,10 +97,15 @@ bool Book::release(const PurchaseId& purchase) {
     if (found == holds_.end() || found->second.state == HoldState::finished) return false;
     Hold& hold = found->second;
 
-    uint32_t& from = hold.state == HoldState::held ? stock_.units_held : stock_.units_sold;
-    CHECK(from >= hold.units);
-    from -= hold.units;
-    stock_.units_available += hold.units;
+    if (hold.state == HoldState::open) {
+        CHECK(slots_used_ >= hold.units);
+        slots_used_ -= hold.units;
+    } else {
+        uint32_t& from = hold.state == HoldState::held ? stock_.units_held : stock_.units_sold;
+        CHECK(from >= hold.units);
+        from -= hold.units;
+        stock_.units_available += hold.units;
+    }
     hold.state = HoldState::finished;
 
     const auto buyer = buyers_.find(hold.buyer);
@@ -83,10 +120,18 @@ bool Book::release(const PurchaseId& purchase) {
 
 bool Book::sell(const PurchaseId& purchase) {
     const auto found = holds_.find(purchase);
-    if (found == holds_.end() || found->second.state != HoldState::held) return false;
-    found->second.state = HoldState::sold;
-    stock_.units_held -= found->second.units;
-    stock_.units_sold += found->second.units;
+    if (found == holds_.end()) return false;
+    Hold& hold = found->second;
+    if (hold.state == HoldState::finished) return false;
+    if (hold.state == HoldState::sold) return true;
+
+    const bool is_open = hold.state == HoldState::open;
+    if (is_open && stock_.units_available < hold.units) return false;
+    uint32_t& from = is_open ? stock_.units_available : stock_.units_held;
+    from -= hold.units;
+    stock_.units_sold += hold.units;
+    if (is_open) slots_used_ -= hold.units;
+    hold.state = HoldState::sold;
     check_stock();
     return true;
 }
@@ -94,6 +139,19 @@ bool Book::sell(const PurchaseId& purchase) {
 void Book::restock(uint32_t units) {
     stock_.units_total += units;
     stock_.units_available += units;
+    check_stock();
+}
+
+void Book::recount() {
+    uint64_t held = 0, sold = 0;
+    for (const auto& [purchase, hold] : holds_) {
+        if (hold.state == HoldState::held) held += hold.units;
+        if (hold.state == HoldState::sold) sold += hold.units;
+    }
+    if (held + sold > stock_.units_total) return;
+    stock_.units_held = static_cast<uint32_t>(held);
+    stock_.units_sold = static_cast<uint32_t>(sold);
+    stock_.units_available = stock_.units_total - stock_.units_held - stock_.units_sold;
     check_stock();
 }
 
@@ -106,12 +164,15 @@ void Book::restore(const Acceptance& acceptance, HoldState state) {
     CHECK(is_new);
     sequence_last_ = std::max(sequence_last_, acceptance.sequence);
     last_command_at_ = std::max(last_command_at_, acceptance.accepted_at);
+    if (state == HoldState::open) slots_used_ += acceptance.units;
     if (state != HoldState::finished) give_right(acceptance);
 }
 
 bool Book::apply(const Acceptance& acceptance) {
-    if (holds_.contains(acceptance.purchase) || stock_.units_available < acceptance.units) return false;
-    take(acceptance);
+    if (holds_.contains(acceptance.purchase)) return false;
+    const bool takes_units = terms_.policy != StockPolicy::at_payment;
+    if (takes_units && stock_.units_available < acceptance.units) return false;
+    (void)take(acceptance);
     last_command_at_ = std::max(last_command_at_, acceptance.accepted_at);
     return true;
 }

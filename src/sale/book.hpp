@@ -3,13 +3,22 @@
 // Deterministic: a command goes in, an outcome comes out; time arrives inside
 // the command, so the same commands always build the same book.
 //
+// What an acceptance does is the stock policy's:
+//   reserve      available -> held; payment makes it sold
+//   at_order     available -> sold
+//   at_payment   no unit moves: the purchase is open and takes a slot; payment frees the
+//                slot and takes available -> sold
+//
 // Thread safety: none; a book belongs to one owner thread.
 // Invariants:
 //   1. units_available + units_held + units_sold == units_total, each >= 0
 //   2. a purchase id is taken at most once; once finished it is never active again
-//   3. a buyer's active units are the sum over that buyer's active purchases, and
-//      a reservation never lifts them above units_per_buyer_max
+//   3. a buyer's active units are the sum over that buyer's active purchases (held, sold
+//      and open alike), and a reservation never lifts them above units_per_buyer_max
 //   4. sequence numbers are dense: acceptance n carries n, beginning at 1
+//   5. slots_used is the sum of units over open purchases; a reservation never lifts it
+//      above orders_max. Open purchases exist under at_payment only, held ones under
+//      reserve only
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -19,6 +28,7 @@
 #include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "sale/ids.hpp"
+#include "sale/stock_policy.hpp"
 
 namespace doorbuster {
 
@@ -38,7 +48,8 @@ enum class ReserveOutcome : uint8_t {  // persisted in traces: append, never ren
     not_open = 4,
     ended = 5,
     paused = 6,
-    key_mismatch = 7,  // a known id with another quantity or from another buyer
+    key_mismatch = 7,      // a known id with another quantity or from another buyer
+    sold_out_for_now = 8,  // at_payment: units are there, but as many orders as may be are open
 };
 
 struct Stock {
@@ -56,13 +67,20 @@ struct Acceptance {
     friend bool operator==(const Acceptance&, const Acceptance&) = default;
 };
 
-enum class HoldState : uint8_t { held, sold, finished };
+enum class HoldState : uint8_t {  // persisted in traces: append, never renumber
+    held = 0,
+    sold = 1,
+    finished = 2,
+    open = 3,  // holds no unit, only a slot
+};
 
 class Book {
 public:
     struct Terms {
         uint32_t units_per_buyer_max;
         Instant opens_at, closes_at;
+        StockPolicy policy = StockPolicy::reserve;
+        uint32_t orders_max = 0;  // at_payment only; 0: twice the units, restocks included
     };
 
     struct ReserveCommand {
@@ -70,6 +88,9 @@ public:
         BuyerId buyer;
         uint32_t units;
         Instant now;
+        // A payment that came late, or a dead letter that is tried again: its time was when it
+        // was first accepted, so neither window nor phase is asked. Limit and stock are.
+        bool window_exempt = false;
     };
 
     struct ReserveAnswer {
@@ -88,25 +109,35 @@ public:
     // REQUIRES: units >= 1; commands arrive in non-decreasing `now`.
     [[nodiscard]] ReserveAnswer reserve(const ReserveCommand&);
 
-    // Gives a purchase's units and its buyer's right back. False if that was done
-    // before or the purchase is unknown: nothing is ever returned twice.
+    // Gives a purchase's units, or its slot, and its buyer's right back. False if that was
+    // done before or the purchase is unknown: nothing is ever returned twice.
     bool release(const PurchaseId&);
 
-    // held -> sold. False if the purchase is not held.
-    bool sell(const PurchaseId&);
+    // The purchase is paid: held -> sold, open -> sold; what is sold stays so. False if it is
+    // finished or unknown, or open with no unit left for it: then nothing has changed.
+    [[nodiscard]] bool sell(const PurchaseId&);
 
     void restock(uint32_t units);
-    void set_terms(const Terms& terms) { terms_ = terms; }
+    // Figures that the book was made with may have been wrong: they follow from its purchases
+    // and the total once more. Where those are more than the total it stays as it is.
+    void recount();
+    // REQUIRES: the policy stays what it was once anything was accepted.
+    void set_terms(const Terms& terms);
     void set_phase(Phase phase) { phase_ = phase; }
 
     // Rebuilding, before the first command. A restored purchase is already counted in
     // the Stock that the book was made with; an applied one is a ledger record behind
     // it, a fact that is not decided again. apply answers false if the record cannot
-    // be: its id is known or its units are not there.
+    // be: its id is known or the units that it takes are not there.
     void restore(const Acceptance&, HoldState);
     [[nodiscard]] bool apply(const Acceptance&);
 
     const Stock& stock() const { return stock_; }
+    uint32_t slots_used() const { return slots_used_; }
+    // Nobody can open another order, whatever the quantity.
+    bool orders_full() const {
+        return terms_.policy == StockPolicy::at_payment && slots_used_ >= orders_max();
+    }
     uint64_t sequence_last() const { return sequence_last_; }
     Instant last_command_at() const { return last_command_at_; }
     uint32_t buyer_units(const BuyerId&) const;
@@ -125,7 +156,8 @@ private:
         boost::container::small_vector<PurchaseId, 1> active;
     };
 
-    void take(const Acceptance&);
+    HoldState take(const Acceptance&);
+    uint32_t orders_max() const;
     void give_right(const Acceptance&);
     void check_stock() const;
 
@@ -134,6 +166,7 @@ private:
 
     // Changed only by commands.
     Stock stock_;
+    uint32_t slots_used_ = 0;
     uint64_t sequence_last_;
     Instant last_command_at_{};
     boost::unordered_flat_map<PurchaseId, Hold, SeededHash> holds_;  // one per acceptance, until reconciled

@@ -131,11 +131,12 @@ TEST(Book, ASoldUnitCanBeReturnedToo) {
     Book book = book_of(1);
     EXPECT_EQ(reserve(book, 1, alice), accepted);
     EXPECT_TRUE(book.sell(purchase(1)));
-    EXPECT_FALSE(book.sell(purchase(1)));
+    EXPECT_TRUE(book.sell(purchase(1))) << "what is sold stays so";
     EXPECT_EQ(book.stock(), (Stock{1, 0, 0, 1}));
     EXPECT_TRUE(book.release(purchase(1)));
     EXPECT_EQ(book.stock(), (Stock{1, 1, 0, 0}));
     EXPECT_FALSE(book.sell(purchase(1)));
+    EXPECT_FALSE(book.sell(purchase(99)));
 }
 
 TEST(Book, ARestockInMidSaleSellsOn) {
@@ -170,6 +171,34 @@ TEST(Book, ARebuiltBookAnswersAsTheOneThatWasLost) {
     EXPECT_EQ(reserve(book, 3, bob, 1, t0 + 1s), repeated);
     EXPECT_EQ(reserve(book, 4, alice, 1, t0 + 1s), limit_reached);
     EXPECT_EQ(book.reserve({purchase(5), carol, 1, t0 + 1s}).sequence, 4u);
+}
+
+TEST(Book, WhatIsWindowExemptIsAskedForLimitAndStockOnly) {
+    for (const Phase phase : {Phase::not_ready, Phase::selling, Phase::paused, Phase::closed}) {
+        Book book = book_of(2, 1, phase);
+        const auto late = [&](uint32_t id, const BuyerId& buyer) {
+            return book.reserve({purchase(id), buyer, 1, t0 + 2h, true}).outcome;
+        };
+        EXPECT_NE(reserve(book, 1, alice, 1, t0 + 2h), accepted);
+        EXPECT_EQ(late(1, alice), accepted);
+        EXPECT_EQ(late(1, alice), repeated);
+        EXPECT_EQ(late(2, alice), limit_reached);
+        EXPECT_EQ(late(3, bob), accepted);
+        EXPECT_EQ(late(4, carol), sold_out);
+        EXPECT_EQ(book.stock(), (Stock{2, 0, 2, 0}));
+    }
+}
+
+TEST(Book, ARecountFollowsFromThePurchases) {
+    Book book({.units_per_buyer_max = 1, .opens_at = t0, .closes_at = t0 + 1h},
+              {.units_total = 5, .units_available = 1, .units_held = 3, .units_sold = 1}, Phase::selling);
+    book.restore({purchase(1), alice, 1, 1, t0}, HoldState::held);
+    book.restore({purchase(2), bob, 1, 2, t0}, HoldState::sold);
+    book.restore({purchase(3), carol, 1, 3, t0}, HoldState::finished);
+    book.recount();
+    EXPECT_EQ(book.stock(), (Stock{5, 3, 1, 1}));
+    book.recount();
+    EXPECT_EQ(book.stock(), (Stock{5, 3, 1, 1}));
 }
 
 TEST(BookDeathTest, TimeThatRunsBackwardsIsABug) {

@@ -91,6 +91,13 @@ std::vector<Fault> faults_of(const Sale& sale) {
         if (item.units_per_buyer_max > item.units_total) {
             fault(at + "/units_per_buyer_max", "must not exceed units_total");
         }
+        check_range(at + "/orders_max", item.orders_max, 0, orders_max_bound);
+        if (item.orders_max == 0) continue;
+        if (sale.stock_policy != StockPolicy::at_payment) {
+            fault(at + "/orders_max", "only applies to stock_policy at_payment");
+        } else if (item.orders_max < item.units_per_buyer_max) {
+            fault(at + "/orders_max", "must not be below units_per_buyer_max");
+        }
     }
     return faults;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "sale/ids.hpp"
 #include "sale/states.hpp"
+#include "sale/stock_policy.hpp"
 
 namespace doorbuster {
 
@@ -22,11 +23,10 @@ struct Item {
     std::string currency;  // ISO 4217
     uint32_t units_total = 0;
     uint32_t units_per_buyer_max = 1;
+    uint32_t orders_max = 0;  // at_payment: units that open orders may ask for; 0: twice the units
 
     friend bool operator==(const Item&, const Item&) = default;
 };
-
-enum class StockPolicy : uint8_t { reserve };
 
 // What a buyer has to pass before the button: nothing, proof of work by the device, or an
 // image to read, with proof of work offered beside it.
@@ -65,6 +65,7 @@ constexpr size_t items_per_sale_max = 1000;
 constexpr uint32_t units_max = 100'000'000;
 constexpr int64_t price_minor_max = 1'000'000'000'000;  // times any quantity it stays far below 2^63
 constexpr uint32_t units_per_purchase_max = 1000;
+constexpr uint32_t orders_max_bound = 1'000'000'000;
 constexpr size_t title_bytes_max = 200;
 constexpr uint32_t pow_number_bound = 10'000'000;  // seconds of a phone's time
 constexpr uint32_t purchases_per_second_bound = 10'000'000;

@@ -45,6 +45,26 @@ TEST(Sale, ASaleSellsSomething) {
     EXPECT_EQ(pointers_of(sale), std::vector<std::string>{"/items"});
 }
 
+TEST(Sale, OrdersAreBoundedOnlyWhereTheyTakeNoUnit) {
+    Sale sale = phone_drop(10, 2);
+    sale.items[0].orders_max = 5;
+    EXPECT_EQ(pointers_of(sale), std::vector<std::string>{"/items/0/orders_max"});
+    EXPECT_EQ(faults_of(sale).front().detail, "only applies to stock_policy at_payment");
+    sale.stock_policy = StockPolicy::at_payment;
+    EXPECT_TRUE(faults_of(sale).empty());
+    sale.items[0].orders_max = 1;
+    EXPECT_EQ(pointers_of(sale), std::vector<std::string>{"/items/0/orders_max"})
+        << "a buyer of two would never be served";
+    sale.items[0].orders_max = 0;
+    EXPECT_TRUE(faults_of(sale).empty());
+}
+
+TEST(StockPolicy, IsNamedAndReadByTheSameWord) {
+    for (const StockPolicy policy : {StockPolicy::reserve, StockPolicy::at_order, StockPolicy::at_payment})
+        EXPECT_EQ(stock_policy_of(name_of(policy)), policy);
+    EXPECT_EQ(stock_policy_of("at_random"), std::nullopt);
+}
+
 TEST(Sale, ALimitAboveTheStockIsAContradiction) {
     EXPECT_EQ(pointers_of(phone_drop(1, 2)), std::vector<std::string>{"/items/0/units_per_buyer_max"});
 }

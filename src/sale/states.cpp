@@ -91,9 +91,4 @@ std::optional<OrderState> order_state_of(std::string_view name) {
     return find_name<OrderState>(order_names, name);
 }
 
-bool holds_units(OrderState state) {
-    using enum OrderState;
-    return state == pending_payment || state == paying || state == paid || state == voiding;
-}
-
 }  // namespace doorbuster

@@ -41,7 +41,4 @@ std::string_view name_of(OrderState);
 std::optional<SaleState> sale_state_of(std::string_view name);
 std::optional<OrderState> order_state_of(std::string_view name);
 
-// A unit that belongs to the order in this state still counts against the buyer's limit.
-bool holds_units(OrderState);
-
 }  // namespace doorbuster

@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/rfc3339.hpp"
 #include "cli/dev_keys.hpp"
+#include "server/dev_provider.hpp"
 #include "server/serve.hpp"
 #include "server/version.hpp"
 
@@ -73,6 +74,7 @@ Doorbuster {version}, for trying out on this machine.
 
   buyers     http://{public_address}      (interface: http://{public_address}/openapi.json)
   operator   http://{admin_address}      admin key {admin_key}
+  payments   {provider}      a sandbox: no money moves
   data       {data}      keys in {keys_file}
 
   {now}   is open: 100 phones, 2 per buyer
@@ -85,6 +87,10 @@ Buy a unit and see the order, in another terminal:
        --json '{{"item":"phone","quantity":1}}' http://{public_address}/v1/sales/{now}/purchases
   curl -s -H "Authorization: Bearer $TOKEN" http://{public_address}/v1/orders
 
+Pay for it: put the order's id into this line, and open the payment_url that it answers.
+
+  curl -s -X POST -H "Authorization: Bearer $TOKEN" http://{public_address}/v1/orders/ORDER/payments
+
 As the operator:  ./run sale list   ./run sale status {now}   ./run sale pause {now}   ./run --help{hint}
 Ctrl-C stops it; nothing is lost.
 
@@ -92,7 +98,22 @@ Ctrl-C stops it; nothing is lost.
 
 }  // namespace
 
-int dev(const Config& config, const DevOptions& options) {
+int dev(const Config& given, const DevOptions& options) {
+    Config config = given;
+    std::optional<DevProvider> provider;
+    if (config.payments.provider_url.value().empty()) {
+        if (auto started = DevProvider::start(config); started) {
+            provider.emplace(*std::move(started));
+            provider->set(config);
+        } else {
+            log_warn("no sandbox payment provider", {{"reason", started.error()}});
+        }
+    }
+    auto read_again = [&]() -> decltype(options.read_again()) {
+        auto read = options.read_again();
+        if (read && provider) provider->set(*read);
+        return read;
+    };
     auto on_ready = [&](Services& services, const Addresses& addresses) {
         if (const auto recorded =
                 record_dev_start(config, {addresses.public_address, addresses.admin_address});
@@ -116,11 +137,14 @@ int dev(const Config& config, const DevOptions& options) {
                    fmt::arg("public_address", addresses.public_address),
                    fmt::arg("admin_address", addresses.admin_address),
                    fmt::arg("admin_key", config.admin.key.value()),
+                   fmt::arg("provider", config.payments.provider_url.value().empty()
+                                            ? "none"
+                                            : config.payments.provider_url.value()),
                    fmt::arg("data", config.store.path.value()), fmt::arg("keys_file", options.keys_file),
                    fmt::arg("hint", hint), fmt::arg("now", demo.now), fmt::arg("soon", demo.soon),
                    fmt::arg("soon_opens_at", format_rfc3339(demo.soon_opens_at)));
     };
-    return serve(config, {.demo_sign_in = true, .on_ready = on_ready, .read_again = options.read_again});
+    return serve(config, {.demo_sign_in = true, .on_ready = on_ready, .read_again = read_again});
 }
 
 }  // namespace doorbuster

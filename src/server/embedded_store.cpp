@@ -27,4 +27,14 @@ StoreResult<std::vector<Lookups::Readers>> EmbeddedStore::lookup_readers(size_t 
     return readers;
 }
 
+StoreResult<audit::AuditDesk::Readers> EmbeddedStore::audit_readers() const {
+    auto of_ledger = SqliteLedgerReader::open(folder.ledger_path());
+    if (!of_ledger) return of_ledger.error();
+    auto of_orders = SqliteOrdersReader::open(folder.orders_path());
+    if (!of_orders) return of_orders.error();
+    auto history = SqliteAuditReader::open(folder.orders_path());
+    if (!history) return history.error();
+    return audit::AuditDesk::Readers{*std::move(of_ledger), *std::move(of_orders), *std::move(history)};
+}
+
 }  // namespace doorbuster

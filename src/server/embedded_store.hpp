@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/audit_desk.hpp"
 #include "orders/lookups.hpp"
 #include "store_sqlite/data_folder.hpp"
 #include "store_sqlite/sqlite_ledger.hpp"
@@ -21,6 +22,7 @@ struct EmbeddedStore {
     [[nodiscard]] static StoreResult<EmbeddedStore> open(const std::string& path);
 
     [[nodiscard]] StoreResult<std::vector<Lookups::Readers>> lookup_readers(size_t threads) const;
+    [[nodiscard]] StoreResult<audit::AuditDesk::Readers> audit_readers() const;
 };
 
 }  // namespace doorbuster

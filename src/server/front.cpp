@@ -53,7 +53,12 @@ std::string with_port(const std::string& listen, uint16_t port) {
 
 }  // namespace
 
-Front::Front(const Config& config) {
+Front::Front(const Config& config)
+    : stream_room_({.streams_max = config.events.streams_max,
+                    .streams_per_buyer_max = config.events.streams_per_buyer_max}),
+      event_terms_{.stream_max = std::chrono::seconds(config.events.stream_s_max.value()),
+                   .heartbeat = std::chrono::seconds(config.events.heartbeat_s.value()),
+                   .room = stream_room_} {
     const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
     const uint32_t threads = config.server.threads == 0 ? cores : config.server.threads.value();
     GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
@@ -86,7 +91,7 @@ std::vector<DelaySensor*> Front::delay_sensors() {
 
 void Front::start(Services& services, RiskServices& risk, const OrderWorker& worker) {
     for (const auto& gate : gates_) {
-        apis_.push_back(std::make_unique<PublicApi>(services, *gate));
+        apis_.push_back(std::make_unique<PublicApi>(services, *gate, event_terms_));
         gate->set_handler(*apis_.back());
     }
     admin_api_ = std::make_unique<AdminApi>(services, risk, worker);
@@ -122,6 +127,10 @@ void Front::publish(std::shared_ptr<const FunnelRules> rules, std::function<void
     }
 }
 
+void Front::purchases_changed(std::span<const PurchaseId> purchases) {
+    for (const auto& api : apis_) api->purchases_changed(purchases);
+}
+
 bool Front::drain(milliseconds at_most) {
     struct Waiting {
         std::mutex mutex;
@@ -147,7 +156,7 @@ void Front::stop() {
     admin_gate_->stop();
 }
 
-void Front::describe(MetricsSnapshot& snapshot) const {
+void Front::describe(MetricsSnapshot& snapshot, Instant now) const {
     MetricsSnapshot::Listener listener{.name = "public", .probes = {}};
     auto add = [&](const Gate& gate, const Probe& probe) {
         const GateFigures figures = gate.figures();
@@ -166,9 +175,12 @@ void Front::describe(MetricsSnapshot& snapshot) const {
     add(*admin_gate_, admin_api_->probe());
     snapshot.listeners.push_back(std::move(listener));
 
+    snapshot.event_streams = stream_room_.streams();
     std::lock_guard lock(mutex_);
     if (!catalogue_) return;
     for (const auto& [id, sale] : catalogue_->sales()) {
+        const bool is_late = sale->state == SaleState::scheduled || sale->state == SaleState::warming;
+        if (is_late && now >= sale->sale.opens_at) ++snapshot.sales_late;
         for (const ListedItem& item : sale->items) {
             const Stock stock = item.board->stock();
             snapshot.units.push_back({.sale = id,

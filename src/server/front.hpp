@@ -1,11 +1,12 @@
 // Front: the gate threads of both listeners with their handlers.
 //
-// Thread safety: publish from any thread; the rest from the main thread.
+// Thread safety: publish and purchases_changed from any thread; the rest from the main thread.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "http/api_admin.hpp"
 #include "http/api_public.hpp"
 #include "http/gate.hpp"
+#include "http/stream_room.hpp"
 #include "metrics/page.hpp"
 #include "sale/catalogue.hpp"
 
@@ -30,7 +32,11 @@ public:
     void publish(std::shared_ptr<const Catalogue> catalogue, std::function<void()> shown);
     void publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown);
 
-    // Stops accepting and waits until every request in hand is answered, for as long as
+    // Those who follow these purchases will look at them again. For a thread that has just
+    // committed a change; cheap, and no more than a load per gate while nobody follows any.
+    void purchases_changed(std::span<const PurchaseId> purchases);
+
+    // Stops accepting, closes event streams and waits until every request in hand is answered, for as long as
     // `at_most`. False if some were not.
     bool drain(milliseconds at_most);
     void stop();
@@ -39,10 +45,12 @@ public:
     const std::string& public_address() const { return public_address_; }
     const std::string& admin_address() const { return admin_address_; }
 
-    // Adds the listeners' figures and the units on the boards.
-    void describe(MetricsSnapshot& snapshot) const;
+    // Adds the listeners' figures, the units on the boards, and sales that should have opened.
+    void describe(MetricsSnapshot& snapshot, Instant now) const;
 
 private:
+    StreamRoom stream_room_;
+    const EventTerms event_terms_;
     std::vector<std::unique_ptr<Gate>> gates_;  // public; by index
     std::unique_ptr<Gate> admin_gate_;
     std::string public_address_, admin_address_;

@@ -1,6 +1,5 @@
 #include "server/guard.hpp"
 
-#include <bit>
 #include <utility>
 
 #include "base/crypto.hpp"
@@ -16,12 +15,6 @@ constexpr size_t struck_buyers_max = 65'536;
 constexpr Uptime lists_looked_at_every = std::chrono::seconds(1);
 // Whoever waits for a reload holds a connection; more than this are told to come back.
 constexpr size_t reloads_waiting_max = 64;
-
-uint64_t random_seed() {
-    std::array<uint8_t, 8> bytes;
-    fill_random(bytes);
-    return std::bit_cast<uint64_t>(bytes);
-}
 
 // A gate never holds a request back, so of a leaky bucket nobody waits: it is their turn or not.
 LimitPolicy policy_of(const std::string& kind, uint32_t limit, Uptime window, uint32_t burst) {
@@ -331,6 +324,7 @@ void Guard::apply(const Config& fresh) {
     set_log_level(fresh.log.level.value());
     strikes_.set_terms(strike_terms(fresh.risk));
     overload_->set_targets(overload_targets(fresh.overload), fresh.overload.detect, clock_.now());
+    if (hooks_.reloaded) hooks_.reloaded(fresh);
     is_changed_ = true;
 }
 

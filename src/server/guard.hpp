@@ -42,6 +42,8 @@ public:
     struct Hooks {
         Publish publish;
         OnOrdersThread on_orders_thread;
+        // A reload changed live options, for those whom the funnel does not concern. On the guard's thread.
+        std::function<void(const Config&)> reloaded{};
     };
 
     Guard(const Config& config, Reloader::Read read_again, Clock& clock, Settings& settings, Hooks hooks);

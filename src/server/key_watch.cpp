@@ -1,7 +1,5 @@
 #include "server/key_watch.hpp"
 
-#include <cstring>
-
 #include "base/crypto.hpp"
 #include "base/log.hpp"
 #include "base/threads.hpp"
@@ -19,14 +17,6 @@ void tell(const std::vector<KeyKeeper::News>& news) {
                      {{"source", one.source}, {"error", one.error}, {"keys", one.keys}});
         }
     }
-}
-
-uint64_t random_seed() {
-    std::array<uint8_t, sizeof(uint64_t)> bytes;
-    fill_random(bytes);
-    uint64_t seed;
-    std::memcpy(&seed, bytes.data(), bytes.size());
-    return seed;
 }
 
 }  // namespace

@@ -8,10 +8,14 @@
 #include <stdexcept>
 
 #include "base/log.hpp"
+#include "server/audit_thread.hpp"
+#include "server/cashier.hpp"
 #include "server/embedded_store.hpp"
 #include "server/front.hpp"
 #include "server/guard.hpp"
+#include "server/money_watch.hpp"
 #include "server/stop_signal.hpp"
+#include "server/webhook_sender.hpp"
 #include "shard/rebuild.hpp"
 
 namespace doorbuster {
@@ -36,6 +40,24 @@ std::string advice_on(const StoreError& error, const Config& config) {
     return text;
 }
 
+// Orders and payments are numbered by one generator.
+StoreResult<int64_t> last_id_of(OrdersReader& reader) {
+    const auto order = reader.last_order();
+    if (!order) return order.error();
+    const auto payment = reader.last_payment();
+    if (!payment) return payment.error();
+    return std::max(static_cast<int64_t>(*order), static_cast<int64_t>(*payment));
+}
+
+std::vector<WebhookSecret> provider_secrets(const PaymentsOptions& options) {
+    std::vector<WebhookSecret> secrets;
+    for (const std::string& text :
+         {options.webhook_secret.value(), options.webhook_secret_previous.value()}) {
+        if (auto secret = WebhookSecret::parse(text); secret) secrets.push_back(*std::move(secret));
+    }
+    return secrets;
+}
+
 // A crowd needs a file descriptor each; the soft limit is often 1,024.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -56,8 +78,10 @@ int run(const Config& config, const ServeMode& mode) {
     if (!store) return failed(advice_on(store.error(), config));
     auto readers = store->lookup_readers(config.lookups.threads);
     if (!readers) return failed(readers.error().text());
-    const auto last_order = store->orders->reader().last_order();
-    if (!last_order) return failed(last_order.error().text());
+    auto audit_readers = store->audit_readers();
+    if (!audit_readers) return failed(audit_readers.error().text());
+    const auto last_id = last_id_of(store->orders->reader());
+    if (!last_id) return failed(last_id.error().text());
     Front front(config);
 
     Shard shard(*store->ledger);
@@ -69,21 +93,54 @@ int run(const Config& config, const ServeMode& mode) {
                  .rate_per_second_max = config.shard.rate_per_second_max},
                 {.on_append = [&] { orders_thread_at->wake(); }, .on_failure = fail});
     owner.set_sinks(front.sinks());
-    Snowflake ids(config.orders.node, static_cast<int64_t>(*last_order));
+    Snowflake ids(config.orders.node, *last_id);
+    OrderTally tally;
+    auto changed = [&](std::span<const PurchaseId> purchases) { front.purchases_changed(purchases); };
     OrderWorker worker(
         *store->worker_ledger, *store->orders, owner, ids,
-        {.batch_max = config.orders.batch_max, .rate_per_second_max = config.orders.rate_per_second_max});
+        {.batch_max = config.orders.batch_max, .rate_per_second_max = config.orders.rate_per_second_max},
+        {.tally = &tally, .changed = changed});
+    WebhookSender webhooks(store->orders->outbox(), store->orders->reader(), clock,
+                           {.in_flight_max = config.webhooks.in_flight_max, .seed = random_seed()}, [&] {
+                               if (orders_thread_at != nullptr) orders_thread_at->wake();
+                           });
+    webhooks.set_target(WebhookTarget::of(config.webhooks));
     Guard guard(
         config, mode.read_again, clock, store->orders->settings(),
         {.publish = [&](auto rules, auto shown) { front.publish(std::move(rules), std::move(shown)); },
-         .on_orders_thread = [&](auto task) { return orders_thread_at->post(std::move(task)); }});
+         .on_orders_thread = [&](auto task) { return orders_thread_at->post(std::move(task)); },
+         .reloaded = [&](const Config& fresh) { webhooks.set_target(WebhookTarget::of(fresh.webhooks)); }});
     if (const auto loaded = guard.load(); !loaded) return failed(loaded.error());
     SaleDesk desk(*store->orders, owner, [&](std::shared_ptr<const Catalogue> catalogue, auto shown) {
         guard.prepare_for(*catalogue);
         front.publish(std::move(catalogue), std::move(shown));
     });
+    Cashier cashier(config.payments, *store->orders, owner, *store->worker_ledger, ids, tally, clock,
+                    {.post = [&](auto task) { orders_thread_at->post_answer(std::move(task)); },
+                     .changed = changed,
+                     .abandoned =
+                         [&](const BuyerId& buyer) {
+                             guard.state().strikes.strike(buyer, Strike::abandoned_hold, clock.uptime());
+                         }});
     OrdersThread orders_thread(*store->orders, worker, desk, clock, config.orders.tasks_max, fail);
+    MoneyWatch money(store->orders->reader(), tally);
+    orders_thread.also_run([&](Instant now, Uptime uptime) { return cashier.payments().step(now, uptime); });
+    orders_thread.also_run([&](Instant now, Uptime uptime) { return money.step(now, uptime); });
+    orders_thread.also_run([&](Instant now, Uptime uptime) { return webhooks.step(now, uptime); });
     orders_thread_at = &orders_thread;
+    AuditThread audit(
+        *std::move(audit_readers),
+        {.store = store->orders->audit(),
+         .books = owner,
+         .next_order = [&](Instant now) { return OrderId{ids.next(now)}; }},
+        clock, {.every = std::chrono::seconds(config.audit.every_s.value())},
+        {.on_orders_thread = [&](auto task) { return orders_thread.post(std::move(task)); },
+         .reconciled =
+             [&](const SaleId& sale, Instant now) {
+                 desk.reconciled(sale, now, [](const StoreResult<SaleRecord>& done) {
+                     if (!done) log_warn("a sale could not be reconciled", {{"error", done.error().text()}});
+                 });
+             }});
     auto lookups = std::make_unique<Lookups>(*std::move(readers), config.lookups.tasks_max);
 
     std::atomic<bool> is_ready{false};
@@ -92,7 +149,7 @@ int run(const Config& config, const ServeMode& mode) {
         const Owner::Figures figures = owner.figures();
         const uint64_t ledger_position = ledger_position_at_start + figures.acceptances;
         MetricsSnapshot snapshot;
-        front.describe(snapshot);
+        front.describe(snapshot, clock.now());
         snapshot.queue_depth = figures.queued;
         snapshot.predicted_wait_seconds = std::chrono::duration<double>(figures.predicted_wait).count();
         snapshot.batches_total = figures.batches;
@@ -105,6 +162,9 @@ int run(const Config& config, const ServeMode& mode) {
         snapshot.dead_letters_total = worker.dead_letters();
         snapshot.ready = is_ready;
         guard.describe(snapshot);
+        webhooks.describe(snapshot.money, clock.now());
+        money.describe(snapshot.money, snapshot.orders_behind, clock.now(), clock.uptime());
+        audit.describe(snapshot.money, clock.now());
         return metrics_text(snapshot);
     };
     Services services{.clock = clock,
@@ -112,12 +172,18 @@ int run(const Config& config, const ServeMode& mode) {
                       .lookups = *lookups,
                       .orders_thread = orders_thread,
                       .desk = desk,
+                      .payments = cashier.payments(),
+                      .letters = cashier.letters(),
                       .orders = *store->orders,
+                      .outbox = store->orders->outbox(),
+                      .notifier = webhooks.notifier(),
                       .books = owner,
+                      .on_audit_thread = [&](auto task) { return audit.run(std::move(task)); },
                       .funnel_state = guard.state(),
                       .funnel_rules = guard.rules(),
                       .pow_per_second_target = static_cast<double>(config.checks.pow_target_per_second) /
                                                static_cast<double>(front.delay_sensors().size()),
+                      .provider_secrets = provider_secrets(config.payments),
                       .admin_key = config.admin.key,
                       .demo_sign_in = mode.demo_sign_in,
                       .metrics_text = metrics,
@@ -128,6 +194,7 @@ int run(const Config& config, const ServeMode& mode) {
     const auto rebuilt = [&]() -> StoreResult<Rebuilt> {
         if (const auto loaded = desk.load(); !loaded) return loaded.error();
         if (const auto loaded = worker.load(); !loaded) return loaded.error();
+        if (const auto loaded = cashier.payments().load(); !loaded) return loaded.error();
         return rebuild(shard, store->orders->reader(), *store->worker_ledger);
     }();
     if (rebuilt) {
@@ -136,6 +203,8 @@ int run(const Config& config, const ServeMode& mode) {
                  {{"purchases", rebuilt->purchases}, {"not_yet_ordered", rebuilt->ledger_records}});
         owner.start();
         orders_thread.start();
+        webhooks.start();
+        audit.start();
         guard.start(front.delay_sensors(),
                     [&owner] { return std::chrono::duration_cast<Uptime>(owner.figures().busy_wait); });
         is_ready = true;
@@ -159,14 +228,18 @@ int run(const Config& config, const ServeMode& mode) {
     }
     log_info("draining");
     guard.stop();
+    cashier.stop();
     const Uptime drain_by = clock.uptime() + milliseconds(config.server.drain_ms_max.value());
     auto left = [&] {
         return std::max(milliseconds(0), std::chrono::floor<milliseconds>(drain_by - clock.uptime()));
     };
+    audit.stop();
     if (!front.drain(left())) log_warn("some requests were still in hand at the end of server.drain_ms_max");
     owner.stop();                // every purchase submitted is decided and durable
     lookups.reset();             // every look-up is answered
+    webhooks.stop();             // calls under way are cut off, and made again after the next start
     orders_thread.stop(left());  // every order promised is placed, as far as there is time
+    if (const auto written = webhooks.finish(clock.now()); !written) return failed(written.error().text());
     front.stop();
     // A folder that was left in order can be moved or copied file by file.
     for (const auto& kept : {store->ledger->idle(), store->orders->idle()}) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "sale/book.hpp"
 #include "sale/catalogue.hpp"
+#include "store/book_control.hpp"
 
 namespace doorbuster {
 
@@ -16,6 +18,12 @@ struct PurchaseCommand {
     uint32_t units = 0;
     uint16_t sink = 0;         // which ReplySink hears the answer
     void* reply_to = nullptr;  // the sink's own; comes back untouched
+};
+
+// What the orders side sends; beside the purchases, so that those stay small.
+struct ReinstateCommand {
+    Reinstatement asked;
+    std::function<void(const Reinstated&)> answered;
 };
 
 enum class Verdict : uint8_t {

@@ -93,6 +93,23 @@ void Owner::control(ControlCommand command, std::function<void()> applied) {
     wakeup_.wake();
 }
 
+void Owner::reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) {
+    {
+        std::unique_lock lock(reinstate_mutex_);
+        const auto is_running = [&] { return stage_.load(std::memory_order_acquire) == Stage::running; };
+        reinstate_room_.wait(
+            lock, [&] { return reinstatements_.size() < options_.reinstatements_max || !is_running(); });
+        if (is_running()) {
+            reinstatements_.push_back({asked, std::move(answered)});
+            has_reinstatements_.store(true, std::memory_order_release);
+            answered = nullptr;
+        }
+    }
+    // Nobody decides any more, or not yet: the order still says that it has to be asked.
+    if (answered) return answered({});
+    wakeup_.wake();
+}
+
 void Owner::run() {
     constexpr auto quiet = std::chrono::seconds(1);  // long enough to be called that
     for (;;) {
@@ -130,30 +147,39 @@ bool Owner::run_controls() {
     return true;
 }
 
+void Owner::take_reinstatements() {
+    batch_reinstatements_.clear();
+    if (!has_reinstatements_.load(std::memory_order_acquire)) return;
+    {
+        std::lock_guard lock(reinstate_mutex_);
+        batch_reinstatements_.swap(reinstatements_);
+        has_reinstatements_.store(false, std::memory_order_relaxed);
+    }
+    reinstate_room_.notify_all();
+}
+
 bool Owner::run_batch() {
     batch_.clear();
+    take_reinstatements();
     const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());
     for (PurchaseCommand command; batch_.size() < most && queue_.pop(command);) {
         batch_.push_back(command);
     }
-    if (batch_.empty()) return false;
+    if (batch_.empty() && batch_reinstatements_.empty()) return false;
     if (stage_.load(std::memory_order_relaxed) == Stage::failed) {
-        shard_.abandon(batch_);
+        shard_.abandon(batch_, batch_reinstatements_);
         return true;
     }
 
     const int64_t began = steady_ns();
     batch_began_ns_.store(began, std::memory_order_relaxed);
-    const StoreResult<void> decided = shard_.decide(batch_, clock_.now());
+    const StoreResult<void> decided = shard_.decide(batch_, clock_.now(), batch_reinstatements_);
     for (const PurchaseCommand& command : batch_) waiting_.remove(command.slot, command.units);
     const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
     batch_ns_.store((usual * 7 + steady_ns() - began) / 8, std::memory_order_relaxed);
     batch_began_ns_.store(0, std::memory_order_relaxed);
 
-    uint64_t acceptances = 0;
-    for (const Book::ReserveAnswer& answer : shard_.last_answers()) {
-        acceptances += answer.outcome == ReserveOutcome::accepted;
-    }
+    const size_t acceptances = shard_.last_acceptances();
     batches_.fetch_add(1, std::memory_order_relaxed);
     commands_.fetch_add(batch_.size(), std::memory_order_relaxed);
     if (!decided) {
@@ -166,7 +192,11 @@ bool Owner::run_batch() {
 }
 
 void Owner::fail(const StoreError& error) {
-    stage_.store(Stage::failed, std::memory_order_release);
+    {
+        std::lock_guard lock(reinstate_mutex_);
+        stage_.store(Stage::failed, std::memory_order_release);
+    }
+    reinstate_room_.notify_all();
     if (hooks_.on_failure) hooks_.on_failure(error);
 }
 
@@ -175,8 +205,15 @@ void Owner::stop() {
     stopping_.store(true, std::memory_order_release);
     wakeup_.wake();
     thread_.join();
-    stage_.store(Stage::stopped, std::memory_order_release);
-    run_controls();  // those that came between its last look and its end
+    {
+        std::lock_guard lock(reinstate_mutex_);
+        stage_.store(Stage::stopped, std::memory_order_release);
+    }
+    reinstate_room_.notify_all();
+    // Those that came between its last look and its end.
+    run_controls();
+    take_reinstatements();
+    shard_.abandon({}, batch_reinstatements_);
 }
 
 Owner::Figures Owner::figures() const {

@@ -3,9 +3,10 @@
 // Purchases come through a bounded queue that says no when it is full or when the
 // predicted wait is above the limit: before anything is taken. They leave it in the order in
 // which they came, whichever gate they came from, and no faster than the pace. Releases and the
-// operator's words come through a second one whose putters wait instead.
+// operator's words come through a second one whose putters wait instead, reinstatements through
+// a third of that kind: they go before the purchases of the next batch, without a pace.
 //
-// Thread safety: submit, control and the figures from any thread.
+// Thread safety: submit, control, reinstate and the figures from any thread.
 #pragma once
 
 #include <atomic>
@@ -35,6 +36,7 @@ public:
         size_t batch_max = 1024;
         std::chrono::milliseconds wait_max{2000};
         size_t control_capacity = 4096;
+        size_t reinstatements_max = 1024;  // that wait; the next putter waits with them
         uint32_t rate_per_second_max = 0;  // purchases put to the books; 0: as many as they can take
     };
 
@@ -57,6 +59,7 @@ public:
     // Units of the item that are asked for by those who wait.
     uint64_t units_waited_for(ItemSlot slot) { return waiting_.of(slot); }
     void control(ControlCommand command, std::function<void()> applied = {}) override;
+    void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) override;
 
     // Decides all that was submitted, then ends the thread. REQUIRES: nobody submits any more.
     void stop();
@@ -80,6 +83,7 @@ private:
     void run();
     bool run_controls();
     bool run_batch();
+    void take_reinstatements();
     void fail(const StoreError& error);
     std::chrono::nanoseconds busy_wait() const;
     std::chrono::nanoseconds predicted_wait() const;
@@ -104,9 +108,16 @@ private:
     std::vector<Control> controls_;
     std::atomic<bool> has_controls_{false};
 
+    // Guarded by reinstate_mutex_, and so is the step to `stopped`.
+    std::mutex reinstate_mutex_;
+    std::condition_variable reinstate_room_;
+    std::vector<ReinstateCommand> reinstatements_;
+    std::atomic<bool> has_reinstatements_{false};
+
     // The owner thread's; the counters are read by others.
     Pace pace_;
     std::vector<PurchaseCommand> batch_;
+    std::vector<ReinstateCommand> batch_reinstatements_;
     std::atomic<uint64_t> batches_{0}, commands_{0}, acceptances_{0};
 
     std::thread thread_;

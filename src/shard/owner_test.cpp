@@ -88,5 +88,64 @@ TEST_F(OwnerTest, AControlIsAppliedBehindWhatWasGivenBefore) {
     owner.stop();
 }
 
+TEST_F(OwnerTest, AReinstatementIsAnsweredWhenItIsDurableAndTakesOneUnitHoweverOftenAsked) {
+    open(2);
+    owner.start();
+    std::promise<Reinstated> first, second;
+    const Reinstatement asked{SaleId("phone-drop"), ItemId("phone"), purchase(1), purchase(9), alice, 1};
+    owner.reinstate(asked, [&](const Reinstated& answer) { first.set_value(answer); });
+    EXPECT_EQ(first.get_future().get().outcome, ReserveOutcome::accepted);
+    auto reader = std::move(*SqliteLedgerReader::open(folder.path("ledger.db")));
+    ASSERT_EQ(reader->read_after(0, 9)->size(), 1u);
+    EXPECT_EQ(reader->read_after(0, 9)->front().entry->replaces, purchase(9));
+    owner.reinstate(asked, [&](const Reinstated& answer) { second.set_value(answer); });
+    EXPECT_EQ(second.get_future().get().outcome, ReserveOutcome::repeated);
+    owner.stop();
+    EXPECT_EQ(owner.figures().acceptances, 1u);
+}
+
+TEST_F(OwnerTest, WithTheRoomFullAPutterWaitsAndIsAnsweredAllTheSame) {
+    Owner narrow{shard, clock, {.reinstatements_max = 1}, {}};
+    narrow.control(OpenBook{ItemSlot{0},
+                            SaleId("phone-drop"),
+                            ItemId("phone"),
+                            {1, t0, t0 + 1h},
+                            {100, 100, 0, 0},
+                            Phase::closed,
+                            board});
+    narrow.start();
+    std::atomic<uint32_t> accepted{0};
+    std::vector<std::thread> putters;
+    for (uint32_t putter = 0; putter < 2; ++putter) {
+        putters.emplace_back([&, putter] {
+            for (uint32_t i = 0; i < 20; ++i) {
+                const uint32_t number = putter * 100 + i;
+                const BuyerId buyer("buyer-" + std::to_string(number));
+                narrow.reinstate(
+                    {SaleId("phone-drop"), ItemId("phone"), purchase(number), PurchaseId{}, buyer, 1},
+                    [&](const Reinstated& answer) {
+                        accepted += answer.outcome == ReserveOutcome::accepted;
+                    });
+            }
+        });
+    }
+    for (std::thread& putter : putters) putter.join();
+    narrow.stop();
+    EXPECT_EQ(accepted, 40u);
+}
+
+TEST_F(OwnerTest, WhileNobodyDecidesAReinstatementIsUnknown) {
+    open(1);
+    const Reinstatement asked{SaleId("phone-drop"), ItemId("phone"), purchase(1), purchase(9), alice, 1};
+    uint32_t unknown = 0;
+    const auto count = [&](const Reinstated& answer) { unknown += !answer.outcome; };
+    owner.reinstate(asked, count);
+    owner.start();
+    owner.stop();
+    owner.reinstate(asked, count);
+    EXPECT_EQ(unknown, 2u);
+    EXPECT_EQ(board->stock(), (Stock{1, 1, 0, 0}));
+}
+
 }  // namespace
 }  // namespace doorbuster

@@ -17,6 +17,7 @@ bool rests_on_commit(ReserveOutcome outcome) {
         case ReserveOutcome::accepted:
         case ReserveOutcome::repeated:
         case ReserveOutcome::sold_out:
+        case ReserveOutcome::sold_out_for_now:
         case ReserveOutcome::limit_reached:
         case ReserveOutcome::key_mismatch:
             return true;
@@ -36,12 +37,15 @@ void Shard::set_sinks(std::vector<ReplySink*> sinks) {
     replies_.resize(sinks_.size());
 }
 
-StoreResult<void> Shard::decide(std::span<const PurchaseCommand> commands, Instant now) {
+StoreResult<void> Shard::decide(std::span<const PurchaseCommand> commands, Instant now,
+                                std::span<const ReinstateCommand> reinstatements) {
     last_now_ = std::max(now, last_now_);
     answers_.clear();
     accepted_.clear();
     changed_.clear();
+    reinstated_.clear();
 
+    for (const ReinstateCommand& command : reinstatements) reinstated_.push_back(decide_one(command.asked));
     for (const PurchaseCommand& command : commands) {
         Entry* const found = entries_[static_cast<size_t>(command.slot)].get();
         if (found == nullptr) {  // closed while this one was on its way
@@ -63,39 +67,63 @@ StoreResult<void> Shard::decide(std::span<const PurchaseCommand> commands, Insta
     }
     if (accepted_.empty()) {
         // What the answers rest on was durable before this batch began.
-        for (size_t i = 0; i < commands.size(); ++i) {
-            if (rests_on_commit(answers_[i].outcome)) reply(commands[i], Verdict::decided, answers_[i]);
-        }
-        flush_replies();
+        answer_rest(commands, reinstatements, Verdict::decided);
         return {};
     }
     flush_replies();
 
     const StoreResult<void> appended = ledger_.append(accepted_);
     const Verdict verdict = appended.has_error() ? Verdict::unknown : Verdict::decided;
-    if (verdict == Verdict::decided) {
-        for (size_t i = 0; i < accepted_.size(); ++i) {
-            const Acceptance& acceptance = accepted_[i].acceptance;
-            entries_[static_cast<size_t>(changed_[i])]->board->add_winner(acceptance.purchase,
-                                                                          acceptance.buyer);
-        }
-        std::sort(changed_.begin(), changed_.end());
-        changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-        for (const ItemSlot slot : changed_) {
-            Entry& entry = *entries_[static_cast<size_t>(slot)];
-            entry.board->show(entry.book.stock());
-        }
-    }
+    if (verdict == Verdict::decided) show_accepted();
+    answer_rest(commands, reinstatements, verdict);
+    return appended;
+}
+
+void Shard::answer_rest(std::span<const PurchaseCommand> commands,
+                        std::span<const ReinstateCommand> reinstatements, Verdict verdict) {
     for (size_t i = 0; i < commands.size(); ++i) {
         if (rests_on_commit(answers_[i].outcome)) reply(commands[i], verdict, answers_[i]);
     }
     flush_replies();
-    return appended;
+    for (size_t i = 0; i < reinstatements.size(); ++i) {
+        reinstatements[i].answered(verdict == Verdict::decided ? reinstated_[i] : Reinstated{});
+    }
 }
 
-void Shard::abandon(std::span<const PurchaseCommand> commands) {
+Reinstated Shard::decide_one(const Reinstatement& asked) {
+    const auto slot = slots_.find({asked.sale, asked.item});
+    if (slot == slots_.end()) return {.outcome = ReserveOutcome::not_open};
+    Entry& entry = *entries_[static_cast<size_t>(slot->second)];
+    const auto answer = entry.book.reserve({asked.fresh, asked.buyer, asked.units, last_now_, true});
+    if (answer.outcome == ReserveOutcome::accepted) {
+        accepted_.push_back({entry.sale,
+                             entry.item,
+                             {asked.fresh, asked.buyer, asked.units, answer.sequence, answer.accepted_at},
+                             asked.replaces});
+        changed_.push_back(slot->second);
+    }
+    return {.outcome = answer.outcome, .hold = answer.state};
+}
+
+void Shard::show_accepted() {
+    for (size_t i = 0; i < accepted_.size(); ++i) {
+        const Acceptance& acceptance = accepted_[i].acceptance;
+        entries_[static_cast<size_t>(changed_[i])]->board->add_winner(acceptance.purchase, acceptance.buyer);
+    }
+    std::sort(changed_.begin(), changed_.end());
+    changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+    for (const ItemSlot slot : changed_) show(*entries_[static_cast<size_t>(slot)]);
+}
+
+void Shard::show(Entry& entry) {
+    entry.board->show(entry.book.stock(), entry.book.orders_full());
+}
+
+void Shard::abandon(std::span<const PurchaseCommand> commands,
+                    std::span<const ReinstateCommand> reinstatements) {
     for (const PurchaseCommand& command : commands) reply(command, Verdict::unknown, {});
     flush_replies();
+    for (const ReinstateCommand& command : reinstatements) command.answered({});
 }
 
 void Shard::reply(const PurchaseCommand& command, Verdict verdict, const Book::ReserveAnswer& answer) {
@@ -122,7 +150,7 @@ void Shard::apply(const ControlCommand& command) {
             shard.entries_[index] = std::make_unique<Entry>(
                 Entry{open.sale, open.item, Book(open.terms, open.stock, open.phase), open.board});
             shard.slots_[{open.sale, open.item}] = open.slot;
-            open.board->show(open.stock);
+            show(at(open.slot));
         }
         void operator()(const CloseBook& close) const {
             std::unique_ptr<Entry>& entry = shard.entries_[static_cast<size_t>(close.slot)];
@@ -133,17 +161,43 @@ void Shard::apply(const ControlCommand& command) {
             Entry* entry = shard.find(release.sale, release.item);
             // An item that nobody sells any more, or a release that was applied before.
             if (entry == nullptr || !entry->book.release(release.purchase)) return;
-            entry->board->show(entry->book.stock());
+            show(*entry);
+        }
+        void operator()(const SellPurchase& sell) const {
+            Entry* entry = shard.find(sell.sale, sell.item);
+            if (entry == nullptr) return;  // an item that nobody sells any more
+            if (!entry->book.sell(sell.purchase)) {
+                // The orders are the authority; the next rebuild follows them.
+                log_warn("a paid purchase does not fit its book", {{"purchase", sell.purchase.hex()}});
+                return;
+            }
+            show(*entry);
         }
         void operator()(const RestockItem& restock) const {
             Entry& entry = at(restock.slot);
             entry.book.restock(restock.units);
-            entry.board->show(entry.book.stock());
+            show(entry);
+        }
+        void operator()(const TakeRecord& take) const {
+            Entry* entry = shard.find(take.entry.sale, take.entry.item);
+            if (entry == nullptr) return;
+            const PurchaseId& purchase = take.entry.acceptance.purchase;
+            if (entry->book.apply(take.entry.acceptance))
+                entry->board->add_winner(purchase, take.entry.acceptance.buyer);
+            if (take.is_paid) (void)entry->book.sell(purchase);
+            show(*entry);
+        }
+        void operator()(const RecountBook& recount) const {
+            Entry* entry = shard.find(recount.sale, recount.item);
+            if (entry == nullptr) return;
+            entry->book.recount();
+            show(*entry);
         }
         void operator()(const SetTerms& set) const {
             Entry& entry = at(set.slot);
             entry.book.set_terms(set.terms);
             entry.book.set_phase(set.phase);
+            show(entry);
         }
     };
     std::visit(Apply{*this}, command);
@@ -159,6 +213,7 @@ void Shard::restore(const PurchaseRecord& purchase) {
     if (entry == nullptr) return;  // a dead letter for an item that never was
     entry->book.restore(purchase.acceptance, purchase.hold);
     entry->board->add_winner(purchase.acceptance.purchase, purchase.acceptance.buyer);
+    if (purchase.hold == HoldState::open) show(*entry);  // the others are in the stock it was opened with
     last_now_ = std::max(last_now_, purchase.acceptance.accepted_at);
 }
 
@@ -170,7 +225,7 @@ void Shard::restore(const LedgerRecord& record) {
         return;
     }
     entry->board->add_winner(record.entry->acceptance.purchase, record.entry->acceptance.buyer);
-    entry->board->show(entry->book.stock());
+    show(*entry);
     last_now_ = std::max(last_now_, record.entry->acceptance.accepted_at);
 }
 

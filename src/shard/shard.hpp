@@ -3,7 +3,7 @@
 // The deciding and the recording of one batch, without a thread or a queue, so that
 // the server's owner thread and the simulator run the same code.
 //
-//   1. every command is put to its book
+//   1. every command is put to its book, reinstatements before purchases
 //   2. refusals that rest on no acceptance are handed back
 //   3. the accepted ones are appended to the ledger in one transaction
 //   4. only then: the boards show it, and every other answer is handed back
@@ -32,11 +32,12 @@ public:
     void set_sinks(std::vector<ReplySink*> sinks);
 
     // `now` may be earlier than the last batch's; the books see max(now, last).
-    [[nodiscard]] StoreResult<void> decide(std::span<const PurchaseCommand>, Instant now);
+    [[nodiscard]] StoreResult<void> decide(std::span<const PurchaseCommand>, Instant now,
+                                           std::span<const ReinstateCommand> = {});
     void apply(const ControlCommand&);
 
     // After a failed decide: what still comes hears `unknown`.
-    void abandon(std::span<const PurchaseCommand>);
+    void abandon(std::span<const PurchaseCommand>, std::span<const ReinstateCommand> = {});
 
     // Before the first batch: brings the opened books to what the records say, the
     // placed purchases first, then the ledger behind the worker's position.
@@ -47,7 +48,8 @@ public:
     [[nodiscard]] StoreResult<void> idle() { return ledger_.idle(); }
 
     const Book* book(ItemSlot) const;
-    std::span<const Book::ReserveAnswer> last_answers() const { return answers_; }
+    // Of the last batch, reinstatements included.
+    size_t last_acceptances() const { return accepted_.size(); }
 
 private:
     struct Entry {
@@ -58,6 +60,10 @@ private:
     };
 
     Entry* find(const SaleId&, const ItemId&);
+    Reinstated decide_one(const Reinstatement&);
+    void answer_rest(std::span<const PurchaseCommand>, std::span<const ReinstateCommand>, Verdict);
+    void show_accepted();
+    static void show(Entry&);
     void reply(const PurchaseCommand&, Verdict, const Book::ReserveAnswer&);
     void flush_replies();
 
@@ -74,6 +80,7 @@ private:
 
     // One batch's, kept to reuse their memory.
     std::vector<Book::ReserveAnswer> answers_;
+    std::vector<Reinstated> reinstated_;
     std::vector<LedgerEntry> accepted_;
     std::vector<ItemSlot> changed_;
     std::vector<ReplySink*> sinks_;

@@ -1,16 +1,18 @@
 // BookControl: how the orders side reaches the books.
 //
-// Releases, restocks and the operator's words travel to the owner thread in queue
-// room of their own: a rush of purchases cannot keep a unit from coming back.
+// Releases, payments, restocks and the operator's words travel to the owner thread in
+// queue room of their own: a rush of purchases cannot keep a unit from coming back.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "sale/board.hpp"
 #include "sale/catalogue.hpp"
 #include "sale/sale.hpp"
+#include "store/ledger.hpp"
 
 namespace doorbuster {
 
@@ -31,9 +33,22 @@ struct ReleasePurchase {
     ItemId item;
     PurchaseId purchase;
 };
+struct SellPurchase {  // it is paid
+    SaleId sale;
+    ItemId item;
+    PurchaseId purchase;
+};
 struct RestockItem {
     ItemSlot slot;
     uint32_t units;
+};
+struct TakeRecord {  // a ledger record that became an order only now: its units are taken, if they are not
+    LedgerEntry entry;
+    bool is_paid;
+};
+struct RecountBook {  // its stock row was repaired: the figures follow from the purchases once more
+    SaleId sale;
+    ItemId item;
 };
 struct SetTerms {
     ItemSlot slot;
@@ -41,7 +56,29 @@ struct SetTerms {
     Phase phase;
 };
 
-using ControlCommand = std::variant<OpenBook, CloseBook, ReleasePurchase, RestockItem, SetTerms>;
+using ControlCommand = std::variant<OpenBook, CloseBook, ReleasePurchase, SellPurchase, RestockItem,
+                                    TakeRecord, RecountBook, SetTerms>;
+
+// A finished purchase that asks for its units once more, under a fresh id: its payment came
+// late, or it was a dead letter that is tried again. Neither window nor phase is asked; limit
+// and stock are. What is accepted is taken as the policy says (held, sold, open) and stands in
+// the ledger with `replaces`. Where a unit is taken at payment the stock row decides in the end.
+struct Reinstatement {
+    SaleId sale;
+    ItemId item;
+    PurchaseId fresh;     // the same one however often it is asked: then a repeat is harmless
+    PurchaseId replaces;  // the finished one
+    BuyerId buyer;
+    uint32_t units;
+};
+
+struct Reinstated {
+    // accepted; repeated: it was accepted before; sold_out, sold_out_for_now, limit_reached,
+    // key_mismatch; not_open: the item has no book. None: it is not known (the ledger failed, or
+    // the books are not there), and it has to be asked again when they are.
+    std::optional<ReserveOutcome> outcome{};
+    HoldState hold = HoldState::held;  // of accepted and repeated; finished: released since
+};
 
 class BookControl {
 public:
@@ -50,6 +87,11 @@ public:
     // Applied in the order given. Waits where the reserved room is full; never refuses.
     // `applied`, if any, is called on the owner thread.
     virtual void control(ControlCommand command, std::function<void()> applied = {}) = 0;
+
+    // Waits where the reserved room is full; never refused for it. `answered` is called once,
+    // when what it says is durable, on the owner thread (on the caller's while that does not
+    // run). It must not block.
+    virtual void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) = 0;
 };
 
 }  // namespace doorbuster

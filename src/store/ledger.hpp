@@ -20,6 +20,9 @@ struct LedgerEntry {
     SaleId sale;
     ItemId item;
     Acceptance acceptance;
+    // The finished purchase that this acceptance continues: its payment came late, or it was a
+    // dead letter that is tried again.
+    std::optional<PurchaseId> replaces{};
 };
 
 struct LedgerRecord {

@@ -64,6 +64,22 @@ TYPED_TEST_P(LedgerContract, FindsARecordByItsPurchase) {
     EXPECT_FALSE(missing->has_value());
 }
 
+TYPED_TEST_P(LedgerContract, KeepsWhichPurchaseARecordContinues) {
+    using namespace testing;
+    std::vector entries{entry(1), entry(2, bob)};
+    entries[1].replaces = purchase(1);
+    ASSERT_TRUE(this->ledger().append(entries).has_value());
+    this->reopen();
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(3, carol)}).has_value());
+    const auto records = this->reader().read_after(0, 100);
+    ASSERT_TRUE(records.has_value());
+    ASSERT_EQ(records->size(), 3u);
+    EXPECT_EQ((*records)[0].entry->replaces, std::nullopt);
+    EXPECT_EQ((*records)[1].entry->replaces, purchase(1));
+    EXPECT_EQ((*records)[2].entry->replaces, std::nullopt) << "one entry's must not stick to the next";
+    EXPECT_EQ((*this->reader().find(purchase(2)))->entry->replaces, purchase(1));
+}
+
 TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
     using namespace testing;
     ASSERT_TRUE(this->ledger().append(std::vector{entry(1)}).has_value());
@@ -75,6 +91,7 @@ TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
 
 REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ReadsBackWhatWasAppendedInOrder,
                             ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked,
-                            KeepsEverythingAcrossARestart, FindsARecordByItsPurchase, ABatchIsAllOrNothing);
+                            KeepsEverythingAcrossARestart, FindsARecordByItsPurchase,
+                            KeepsWhichPurchaseARecordContinues, ABatchIsAllOrNothing);
 
 }  // namespace doorbuster

@@ -4,6 +4,7 @@
 // and writes back. `now` is handed in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "sale/book.hpp"
+#include "sale/order_life.hpp"
 #include "sale/sale.hpp"
 #include "store/errors.hpp"
 #include "store/ledger.hpp"
@@ -27,21 +29,8 @@ struct SaleRecord {
 
 enum class PurchaseState : uint8_t { ordered, cancelled };
 
-struct OrderRecord {
-    OrderId id{};
-    PurchaseId purchase;
-    SaleId sale;
-    ItemId item;
-    BuyerId buyer;
-    uint32_t units = 0;
-    int64_t amount_minor = 0;
-    std::string currency;
-    OrderState state = OrderState::pending_payment;
-    uint64_t version = 0;
-    Instant created_at{}, pay_by{}, updated_at{};
-};
-
-// A purchase as the orders know it: placed, or ended with a reason.
+// A purchase as the orders know it: placed, or ended with a reason. One whose order has given its
+// units back is `cancelled`, whichever way that came about.
 struct PurchaseRecord {
     SaleId sale;
     ItemId item;
@@ -60,6 +49,7 @@ struct Placement {
 
 enum class Placed : uint8_t {
     ordered,
+    reinstated,    // a late payment found its unit: its order is paid
     cancelled,     // stock or limit did not suffice: an explicit cancellation
     known_before,  // placed earlier; nothing was done
 };
@@ -67,11 +57,57 @@ enum class Placed : uint8_t {
 // What a buyer reads whose purchase became a dead letter; the cause is the operator's to know.
 inline constexpr std::string_view reason_unplaceable = "it could not be made into an order";
 
+enum class LetterState : uint8_t {  // persisted by name
+    open,                           // somebody has to look
+    retried,                        // it became an order after all
+    dropped,                        // its cancellation stands
+};
+
 struct DeadLetter {
     uint64_t position = 0;
     std::string reason;
     std::string record;  // as text
     Instant buried_at{};
+    LetterState state = LetterState::open;
+};
+
+// What became of a move. Those that were not done changed nothing.
+enum class Moved : uint8_t {
+    done,
+    conflict,  // order or payment is not the one that was read
+    no_unit,   // it asks for units that are not there
+    no_right,  // it asks for units beyond the buyer's limit
+};
+
+struct EventRecord {
+    uint64_t number = 0;  // rises; the order in which things happened
+    EventKind kind{};
+    Instant at{};
+    SaleId sale;
+    std::optional<OrderId> order;
+    std::optional<PurchaseId> purchase;  // of purchase_cancelled
+    std::optional<PaymentId> payment;    // of payment_refunded
+};
+
+// A change of an item's stock that the ledger does not tell: all but acceptances.
+enum class StockMoveKind : uint8_t { sold, released, restocked, repaired };  // persisted by name
+struct StockMove {
+    uint64_t number = 0;
+    StockMoveKind kind{};
+    SaleId sale;
+    ItemId item;
+    std::optional<PurchaseId> purchase;  // the holder; none: a restock
+    int64_t units = 0;
+    Instant at{};
+};
+
+// How many orders there are in each state, by its number.
+using OrderCounts = std::array<uint64_t, 9>;
+
+// What a look at the records tells about work that waits. Zero and none where nothing does.
+struct Backlog {
+    std::optional<Instant> oldest_due, oldest_voiding;
+    uint64_t payments_to_settle = 0, dead_letters_open = 0;
 };
 
 // A buyer's active units of one item.
@@ -102,11 +138,44 @@ public:
     [[nodiscard]] virtual StoreResult<void> each_purchase(
         const std::function<void(const PurchaseRecord&)>& visit) = 0;
 
+    // For the audit: every purchase of one sale, whatever its state.
+    [[nodiscard]] virtual StoreResult<void> each_purchase_of(
+        const SaleId& sale, const std::function<void(const PurchaseRecord&)>& visit) {
+        return each_purchase([&](const PurchaseRecord& one) {
+            if (one.sale == sale) visit(one);
+        });
+    }
+    // Runs `body`, whose reads all see one moment. A store that nobody else writes has nothing to do.
+    [[nodiscard]] virtual StoreResult<void> at_one_moment(const std::function<StoreResult<void>()>& body) {
+        return body();
+    }
+
     // For the audit: everything, in no particular order.
     [[nodiscard]] virtual StoreResult<void> each_order(
         const std::function<void(const OrderRecord&)>& visit) = 0;
     [[nodiscard]] virtual StoreResult<void> each_holding(
         const std::function<void(const Holding&)>& visit) = 0;
+
+    [[nodiscard]] virtual StoreResult<std::optional<PaymentRecord>> find_payment(PaymentId) = 0;
+    [[nodiscard]] virtual StoreResult<std::vector<PaymentRecord>> payments_of(OrderId) = 0;
+    [[nodiscard]] virtual StoreResult<void> each_payment(
+        const std::function<void(const PaymentRecord&)>& visit) = 0;
+    [[nodiscard]] virtual StoreResult<void> each_stock_move(
+        const std::function<void(const StockMove&)>& visit) = 0;
+
+    // pending_payment and paying whose time to pay is over, the longest over first.
+    [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> due_orders(Instant now, size_t count_max) = 0;
+    // Those whose provider is to be asked, the longest waiting first.
+    [[nodiscard]] virtual StoreResult<std::vector<PaymentRecord>> due_payments(Instant now,
+                                                                               size_t count_max) = 0;
+    [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) = 0;
+    [[nodiscard]] virtual StoreResult<std::vector<EventRecord>> events_after(uint64_t number,
+                                                                             size_t count_max) = 0;
+    [[nodiscard]] virtual StoreResult<OrderCounts> count_orders() = 0;
+    [[nodiscard]] virtual StoreResult<Backlog> backlog(Instant now) = 0;
+    // Orders and payments of the sale that may still change by themselves.
+    [[nodiscard]] virtual StoreResult<uint64_t> unsettled(const SaleId&) = 0;
+    [[nodiscard]] virtual StoreResult<PaymentId> last_payment() = 0;
 
     // How far the worker has come in the ledger, and the highest order id given.
     [[nodiscard]] virtual StoreResult<uint64_t> position() = 0;
@@ -124,7 +193,8 @@ public:
     // exists: a sale with this id is there.
     [[nodiscard]] virtual StoreResult<SaleRecord> create_sale(const Sale&, SaleState, Instant now) = 0;
 
-    // Writes terms and state of `changed`, if its version is still the recorded one.
+    // Writes terms and state of `changed`, if its version is still the recorded one; a step that the
+    // shop hears of becomes an event in the same transaction.
     // Items are replaced only where `with_items` says so. conflict, not_found.
     [[nodiscard]] virtual StoreResult<SaleRecord> change_sale(const SaleRecord& changed, bool with_items,
                                                               Instant now) = 0;
@@ -144,9 +214,24 @@ public:
     [[nodiscard]] virtual StoreResult<void> bury(uint64_t expected_position, const LedgerRecord&,
                                                  const std::string& reason, Instant now) = 0;
 
-    // pending_payment -> cancelled, by its buyer; unit and right go back. not_found: no
-    // such order of this buyer. not_allowed: its state does not allow it.
-    [[nodiscard]] virtual StoreResult<OrderRecord> cancel(OrderId, const BuyerId&, Instant now) = 0;
+    // Carries the moves out in one transaction, each of them whole or not at all: order, payment,
+    // stock row, buyer's right and events together.
+    [[nodiscard]] virtual StoreResult<std::vector<Moved>> move(std::span<const OrderMove>, Instant now) = 0;
+
+    // A payment alone, with its event if there is one. conflict: it is not the one that was read.
+    [[nodiscard]] virtual StoreResult<void> change_payment(const PaymentChange&, std::optional<EventKind>,
+                                                           Instant now) = 0;
+
+    // The provider's event with this id concerns the payment: it is asked about at once. False if the
+    // id came before; ids are kept for `keep`. not_found: no such payment.
+    [[nodiscard]] virtual StoreResult<bool> hint(std::string_view event, PaymentId, Instant now,
+                                                 milliseconds keep) = 0;
+
+    // A sale has sold its last unit, or has units again; told once per change.
+    [[nodiscard]] virtual StoreResult<void> tell_sold_out(const SaleId&, bool sold_out, Instant now) = 0;
+
+    // not_found; conflict: it is not open any more.
+    [[nodiscard]] virtual StoreResult<void> close_letter(uint64_t position, LetterState, Instant now) = 0;
 
     // Called when nothing waits: a good moment for upkeep such as a checkpoint.
     [[nodiscard]] virtual StoreResult<void> idle() = 0;

@@ -2,6 +2,7 @@
 //   Orders& orders();
 //   OrdersReader& reader();  // over a connection of its own
 //   void reopen();           // closes and opens again, as a restart does
+//   void wipe();             // begins again with nothing
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +22,39 @@ public:
         EXPECT_TRUE(created.has_value());
         return *created;
     }
+    // One sale of a policy, one order of alice's (order 1001, purchase 1).
+    OrderRecord create_order(StockPolicy policy, uint32_t units = 10) {
+        Sale sale = testing::phone_drop(units);
+        sale.stock_policy = policy;
+        EXPECT_TRUE(this->orders().create_sale(sale, SaleState::scheduled, testing::t0).has_value());
+        const std::vector batch{testing::placement(1, testing::entry(1))};
+        EXPECT_TRUE(this->orders().place(0, batch, testing::t0).has_value());
+        return order(1001);
+    }
+
     Stock stock() { return this->reader().sales()->front().stock.front(); }
+    OrderRecord order(int64_t id) { return **this->reader().find_order(OrderId{id}); }
+    PaymentRecord payment(int64_t id) { return **this->reader().find_payment(PaymentId{id}); }
+
+    Moved move(const std::optional<OrderMove>& move, Instant now = testing::t0) {
+        EXPECT_TRUE(move.has_value());
+        const auto moved = this->orders().move(std::span(&*move, 1), now);
+        EXPECT_TRUE(moved.has_value());
+        return moved->front();
+    }
+    Moved cancel(int64_t id) { return move(doorbuster::cancel(order(id))); }
+
+    // Order 1001 with an attempt, and what the provider says about it.
+    Moved begin(int64_t payment) { return move(begin_payment(order(1001), PaymentId{payment}, testing::t0)); }
+    PaymentRuling hear(int64_t id, ProviderState state) {
+        const PaymentRecord about = payment(id);
+        return rule_on(order(1001), about, {state, about.amount_minor, about.currency, {}});
+    }
+    std::vector<EventKind> events() {
+        std::vector<EventKind> kinds;
+        for (const EventRecord& event : *this->reader().events_after(0, 100)) kinds.push_back(event.kind);
+        return kinds;
+    }
 };
 
 TYPED_TEST_SUITE_P(OrdersContract);
@@ -173,22 +206,232 @@ TYPED_TEST_P(OrdersContract, ACancelGivesUnitAndRightBackOnce) {
     this->create(10, 2);
     const std::vector batch{placement(1, entry(1, alice)), placement(2, entry(2, alice))};
     ASSERT_TRUE(this->orders().place(0, batch, t0).has_value());
-    EXPECT_EQ(this->orders().cancel(OrderId{1001}, bob, t0).error().code, StoreErrc::not_found);
-    EXPECT_EQ(this->orders().cancel(OrderId{7}, alice, t0).error().code, StoreErrc::not_found);
-    for (int time = 0; time < 2; ++time) {
-        const auto cancelled = this->orders().cancel(OrderId{1001}, alice, t0 + 5s);
-        ASSERT_TRUE(cancelled.has_value());
-        EXPECT_EQ(cancelled->state, OrderState::cancelled);
-        EXPECT_EQ(this->stock(), (Stock{10, 9, 1, 0}));
-    }
+    const OrderRecord as_read = this->order(1001);
+    EXPECT_EQ(this->move(doorbuster::cancel(as_read)), Moved::done);
+    EXPECT_EQ(this->move(doorbuster::cancel(as_read)), Moved::conflict) << "it is not the one that was read";
+    EXPECT_EQ(this->order(1001).state, OrderState::cancelled);
+    EXPECT_EQ(this->stock(), (Stock{10, 9, 1, 0}));
     const auto found = this->reader().find_purchase(purchase(1));
     ASSERT_TRUE(found.has_value() && found->has_value());
     EXPECT_EQ((*found)->state, PurchaseState::cancelled);
+    EXPECT_EQ((*found)->reason, reason_by_buyer);
     EXPECT_EQ((*found)->order, OrderId{1001});
     EXPECT_EQ((*found)->hold, HoldState::finished);
     const auto again = this->orders().place(2, std::vector{placement(3, entry(3, alice))}, t0);
     ASSERT_TRUE(again.has_value());
     EXPECT_EQ(again->front(), Placed::ordered);
+}
+
+TYPED_TEST_P(OrdersContract, AMoveThatCannotBeDoneLeavesNothingBehindAndDisturbsNoOther) {
+    using namespace testing;
+    this->create(10, 2);
+    const std::vector batch{placement(1, entry(1, alice)), placement(2, entry(2, bob))};
+    ASSERT_TRUE(this->orders().place(0, batch, t0).has_value());
+    OrderMove stale = *begin_payment(this->order(1001), PaymentId{7}, t0);
+    stale.before.version += 1;
+    const std::vector moves{stale, *doorbuster::cancel(this->order(1002))};
+    const auto moved = this->orders().move(moves, t0);
+    ASSERT_TRUE(moved.has_value());
+    EXPECT_EQ(*moved, (std::vector{Moved::conflict, Moved::done}));
+    EXPECT_EQ(this->order(1001).state, OrderState::pending_payment);
+    EXPECT_FALSE(this->reader().find_payment(PaymentId{7})->has_value());
+    EXPECT_EQ(this->stock(), (Stock{10, 9, 1, 0}));
+    EXPECT_EQ(this->events(),
+              (std::vector{EventKind::order_created, EventKind::order_created, EventKind::order_cancelled}));
+}
+
+TYPED_TEST_P(OrdersContract, APaymentTakesItsOrderFromHeldToSold) {
+    using namespace testing;
+    this->create_order(StockPolicy::reserve);
+    ASSERT_EQ(this->begin(7), Moved::done);
+    EXPECT_EQ(this->order(1001).payment, PaymentId{7});
+    EXPECT_EQ(this->payment(7).state, PaymentState::creating);
+    EXPECT_EQ(this->payment(7).amount_minor, this->order(1001).amount_minor);
+    ASSERT_EQ(this->reader().due_payments(t0, 10)->size(), 1u);
+    PaymentRuling paid = this->hear(7, ProviderState::captured);
+    paid.move->payment->after.look_at.reset();
+    ASSERT_EQ(this->move(paid.move), Moved::done);
+    this->reopen();
+    EXPECT_EQ(this->order(1001).state, OrderState::paid);
+    EXPECT_EQ(this->stock(), (Stock{10, 9, 0, 1}));
+    EXPECT_TRUE(this->reader().due_payments(t0 + 1h, 10)->empty());
+    EXPECT_EQ(this->move(paid.move), Moved::conflict) << "a capture counts once";
+    EXPECT_EQ(this->events(), (std::vector{EventKind::order_created, EventKind::order_paid}));
+    EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->hold, HoldState::sold);
+    EXPECT_EQ(*this->reader().last_payment(), PaymentId{7});
+}
+
+TYPED_TEST_P(OrdersContract, EveryStockPolicyKeepsTheSumOfUnits) {
+    using namespace testing;
+    struct Expected {
+        StockPolicy policy;
+        Stock ordered, released;
+        HoldState hold;
+    };
+    for (const Expected& expected :
+         {Expected{StockPolicy::at_order, {10, 9, 0, 1}, {10, 10, 0, 0}, HoldState::sold},
+          Expected{StockPolicy::at_payment, {10, 10, 0, 0}, {10, 10, 0, 0}, HoldState::open}}) {
+        this->wipe();
+        const OrderRecord order = this->create_order(expected.policy);
+        EXPECT_EQ(order.hold, expected.hold);
+        EXPECT_EQ(order.policy, expected.policy);
+        EXPECT_EQ(this->stock(), expected.ordered);
+        EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->hold, expected.hold);
+        ASSERT_EQ(this->move(expire(order)), Moved::done);
+        EXPECT_EQ(this->stock(), expected.released);
+        EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->reason, reason_expired);
+    }
+}
+
+TYPED_TEST_P(OrdersContract, WherePaymentTakesTheUnitAPayerMayFindNone) {
+    using namespace testing;
+    Sale sale = phone_drop(1);
+    sale.stock_policy = StockPolicy::at_payment;
+    ASSERT_TRUE(this->orders().create_sale(sale, SaleState::scheduled, t0).has_value());
+    const std::vector batch{placement(1, entry(1, alice)), placement(2, entry(2, bob))};
+    ASSERT_TRUE(this->orders().place(0, batch, t0).has_value());
+    EXPECT_EQ(this->stock(), (Stock{1, 1, 0, 0}));
+    ASSERT_EQ(this->move(begin_payment(this->order(1002), PaymentId{8}, t0)), Moved::done);
+    const PaymentRecord bobs = this->payment(8);
+    ASSERT_EQ(this->move(rule_on(this->order(1002), bobs,
+                                 {ProviderState::captured, bobs.amount_minor, bobs.currency, {}})
+                             .move),
+              Moved::done);
+    EXPECT_EQ(this->stock(), (Stock{1, 0, 0, 1}));
+    ASSERT_EQ(this->begin(7), Moved::done);
+    const PaymentRuling late = this->hear(7, ProviderState::captured);
+    EXPECT_EQ(this->move(late.move), Moved::no_unit);
+    EXPECT_EQ(this->order(1001).state, OrderState::paying) << "what could not be done left no trace";
+    EXPECT_EQ(this->payment(7).state, PaymentState::creating);
+    ASSERT_EQ(this->move(late.if_no_unit), Moved::done);
+    EXPECT_EQ(this->order(1001).state, OrderState::refunding);
+    EXPECT_EQ(this->payment(7).state, PaymentState::refunding);
+    EXPECT_EQ(this->stock(), (Stock{1, 0, 0, 1}));
+}
+
+TYPED_TEST_P(OrdersContract, ALatePaymentThatFoundAUnitPaysForItsOldOrder) {
+    using namespace testing;
+    for (const StockPolicy policy : {StockPolicy::reserve, StockPolicy::at_order, StockPolicy::at_payment}) {
+        this->wipe();
+        this->create_order(policy);
+        ASSERT_EQ(this->begin(7), Moved::done);
+        ASSERT_EQ(this->move(expire(this->order(1001))), Moved::done);
+        ASSERT_EQ(this->move(this->hear(7, ProviderState::voided).move), Moved::done);
+        EXPECT_EQ(this->stock(), (Stock{10, 10, 0, 0}));
+        ASSERT_EQ(this->move(this->hear(7, ProviderState::captured).move), Moved::done);
+        EXPECT_EQ(this->order(1001).state, OrderState::reinstating);
+        ASSERT_EQ(this->reader().orders_in(OrderState::reinstating, 10)->size(), 1u);
+
+        LedgerEntry again = entry(2, alice);
+        again.replaces = purchase(1);
+        const auto placed = this->orders().place(1, std::vector{placement(2, again)}, t0 + 1s);
+        ASSERT_TRUE(placed.has_value());
+        EXPECT_EQ(placed->front(), Placed::reinstated);
+        const OrderRecord order = this->order(1001);
+        EXPECT_EQ(order.state, OrderState::paid);
+        EXPECT_EQ(order.holder, purchase(2));
+        EXPECT_EQ(order.purchase, purchase(1));
+        EXPECT_EQ(this->stock(), (Stock{10, 9, 0, 1}));
+        EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->hold, HoldState::finished);
+        EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->state, PurchaseState::ordered);
+        EXPECT_EQ((*this->reader().find_purchase(purchase(2)))->hold, HoldState::sold);
+        EXPECT_EQ(this->orders().place(2, std::vector{placement(3, again)}, t0)->front(),
+                  Placed::known_before);
+        EXPECT_FALSE(this->reader().find_order(OrderId{1002})->has_value()) << "it is the same order";
+    }
+}
+
+TYPED_TEST_P(OrdersContract, ABuriedPurchaseThatIsTriedAgainGetsItsOrder) {
+    using namespace testing;
+    this->create();
+    ASSERT_TRUE(this->orders().bury(0, placement(1, entry(1)).record, "a fault", t0).has_value());
+    LedgerEntry again = entry(2, alice);
+    again.replaces = purchase(1);
+    const auto placed = this->orders().place(1, std::vector{placement(2, again)}, t0);
+    ASSERT_TRUE(placed.has_value());
+    EXPECT_EQ(placed->front(), Placed::ordered);
+    EXPECT_EQ(this->order(1002).purchase, purchase(1));
+    EXPECT_EQ(this->order(1002).holder, purchase(2));
+    EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->order, OrderId{1002});
+    EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->state, PurchaseState::ordered);
+    EXPECT_EQ((*this->reader().find_purchase(purchase(2)))->hold, HoldState::held);
+    EXPECT_EQ(this->stock(), (Stock{10, 9, 1, 0}));
+
+    ASSERT_TRUE(this->orders().close_letter(1, LetterState::retried, t0).has_value());
+    EXPECT_EQ(this->orders().close_letter(1, LetterState::dropped, t0).error().code, StoreErrc::conflict);
+    EXPECT_EQ(this->orders().close_letter(9, LetterState::dropped, t0).error().code, StoreErrc::not_found);
+    EXPECT_EQ(this->reader().dead_letters(0, 10)->front().state, LetterState::retried);
+}
+
+TYPED_TEST_P(OrdersContract, ABatchThatCannotBePlacedLeavesNeitherOrderNorEvent) {
+    using namespace testing;
+    this->create(10, 3);
+    ASSERT_TRUE(this->orders().place(0, std::vector{placement(1, entry(1))}, t0).has_value());
+    LedgerEntry late = entry(3, alice);
+    late.replaces = purchase(1);  // whose order asked for nothing
+    const std::vector batch{placement(2, entry(2, bob)), placement(3, late)};
+    EXPECT_EQ(this->orders().place(1, batch, t0).error().code, StoreErrc::not_allowed);
+    EXPECT_EQ(*this->reader().position(), 1u);
+    EXPECT_FALSE(this->reader().find_order(OrderId{1002})->has_value());
+    EXPECT_EQ(this->events(), (std::vector{EventKind::order_created}));
+    EXPECT_EQ(this->stock(), (Stock{10, 9, 1, 0}));
+}
+
+TYPED_TEST_P(OrdersContract, AnEventOfTheProviderCountsOnceAndMakesItsPaymentDue) {
+    using namespace testing;
+    this->create_order(StockPolicy::reserve);
+    ASSERT_EQ(this->begin(7), Moved::done);
+    PaymentChange later{this->payment(7), this->payment(7)};
+    later.after.look_at.reset();
+    ASSERT_TRUE(this->orders().change_payment(later, {}, t0).has_value());
+    EXPECT_EQ(this->orders().change_payment(later, {}, t0).error().code, StoreErrc::conflict);
+    EXPECT_EQ(*this->orders().hint("evt_1", PaymentId{7}, t0 + 1s, 1h), true);
+    EXPECT_EQ(*this->orders().hint("evt_1", PaymentId{7}, t0 + 2s, 1h), false);
+    EXPECT_EQ(this->payment(7).look_at, t0 + 1s);
+    EXPECT_EQ(this->orders().hint("evt_2", PaymentId{8}, t0, 1h).error().code, StoreErrc::not_found);
+    EXPECT_EQ(*this->orders().hint("evt_1", PaymentId{7}, t0 + 2h, 1h), true) << "kept only for so long";
+}
+
+TYPED_TEST_P(OrdersContract, FindsTheOrdersWhoseTimeIsOverTheLongestOverFirst) {
+    using namespace testing;
+    this->create(10, 3);
+    ASSERT_TRUE(this->orders().place(0, std::vector{placement(1, entry(1))}, t0 + 5s).has_value());
+    ASSERT_TRUE(this->orders().place(1, std::vector{placement(2, entry(2, bob))}, t0).has_value());
+    ASSERT_TRUE(this->orders().place(2, std::vector{placement(3, entry(3, carol))}, t0).has_value());
+    ASSERT_EQ(this->cancel(1003), Moved::done);
+    EXPECT_TRUE(this->reader().due_orders(t0 + 899s, 10)->empty());
+    EXPECT_FALSE(this->reader().backlog(t0 + 899s)->oldest_due.has_value());
+    const auto due = this->reader().due_orders(t0 + 905s, 10);
+    ASSERT_EQ(due->size(), 2u);
+    EXPECT_EQ(due->front().id, OrderId{1002});
+    EXPECT_EQ(this->reader().due_orders(t0 + 905s, 1)->size(), 1u);
+    EXPECT_EQ(this->reader().backlog(t0 + 905s)->oldest_due, t0 + 900s);
+    EXPECT_EQ((*this->reader().count_orders())[static_cast<size_t>(OrderState::pending_payment)], 2u);
+    EXPECT_EQ(*this->reader().unsettled(SaleId("phone-drop")), 2u);
+}
+
+TYPED_TEST_P(OrdersContract, TellsWhatHappenedToASaleOnceForEachChange) {
+    using namespace testing;
+    SaleRecord record = this->create();
+    for (const bool sold_out : {true, true, false, false, true})
+        ASSERT_TRUE(this->orders().tell_sold_out(record.sale.id, sold_out, t0).has_value());
+    record.state = SaleState::paused;
+    ASSERT_TRUE(this->orders().change_sale(record, false, t0).has_value());
+    EXPECT_EQ(this->events(), (std::vector{EventKind::sale_sold_out, EventKind::sale_available,
+                                           EventKind::sale_sold_out, EventKind::sale_paused}));
+}
+
+TYPED_TEST_P(OrdersContract, EveryChangeOfTheStockButAcceptancesIsInTheJournal) {
+    using namespace testing;
+    this->create_order(StockPolicy::reserve);
+    ASSERT_TRUE(this->orders().restock(SaleId("phone-drop"), ItemId("phone"), 3, 1, t0 + 1s).has_value());
+    ASSERT_EQ(this->cancel(1001), Moved::done);
+    std::vector<std::pair<StockMoveKind, int64_t>> seen;
+    ASSERT_TRUE(this->reader()
+                    .each_stock_move([&](const StockMove& move) { seen.emplace_back(move.kind, move.units); })
+                    .has_value());
+    EXPECT_EQ(seen, (std::vector<std::pair<StockMoveKind, int64_t>>{{StockMoveKind::restocked, 3},
+                                                                    {StockMoveKind::released, 1}}));
 }
 
 TYPED_TEST_P(OrdersContract, ABuyerSeesOwnOrdersNewestFirst) {
@@ -213,7 +456,7 @@ TYPED_TEST_P(OrdersContract, EveryPurchaseIsVisitedForTheRebuild) {
     this->create(10, 3);
     const std::vector batch{placement(1, entry(1, alice)), placement(2, entry(2, alice))};
     ASSERT_TRUE(this->orders().place(0, batch, t0).has_value());
-    ASSERT_TRUE(this->orders().cancel(OrderId{1002}, alice, t0).has_value());
+    ASSERT_EQ(this->cancel(1002), Moved::done);
     std::map<PurchaseId, HoldState> seen;
     ASSERT_TRUE(
         this->reader()
@@ -229,8 +472,8 @@ TYPED_TEST_P(OrdersContract, EveryOrderAndHoldingIsVisitedForTheAudit) {
     const std::vector batch{placement(1, entry(1, alice, 2)), placement(2, entry(2, alice)),
                             placement(3, entry(3, bob))};
     ASSERT_TRUE(this->orders().place(0, batch, t0).has_value());
-    ASSERT_TRUE(this->orders().cancel(OrderId{1001}, alice, t0).has_value());
-    ASSERT_TRUE(this->orders().cancel(OrderId{1003}, bob, t0).has_value());
+    ASSERT_EQ(this->cancel(1001), Moved::done);
+    ASSERT_EQ(this->cancel(1003), Moved::done);
     std::map<OrderId, OrderState> orders;
     ASSERT_TRUE(
         this->reader().each_order([&](const OrderRecord& one) { orders[one.id] = one.state; }).has_value());
@@ -244,13 +487,18 @@ TYPED_TEST_P(OrdersContract, EveryOrderAndHoldingIsVisitedForTheAudit) {
     EXPECT_EQ(holdings, (std::map<BuyerId, uint32_t>{{alice, 1}})) << "who holds nothing has no row";
 }
 
-REGISTER_TYPED_TEST_SUITE_P(OrdersContract, ReadsBackASaleAndRefusesItsTwin,
-                            AChangeNeedsTheVersionThatItWasMadeFrom, ItemsCanBeReplacedBeforeTheyAreSold,
-                            ARestockCountsOnceForItsVersion, PlacesOrdersAndMovesThePositionTogether,
-                            ARecordIsPlacedOnceHoweverOftenItComes,
-                            WhatHasNoUnitOrNoRightIsCancelledAndSaysWhy,
-                            ARecordThatCannotBePlacedTakesNothingAndCanBeBuried,
-                            ACancelGivesUnitAndRightBackOnce, ABuyerSeesOwnOrdersNewestFirst,
-                            EveryPurchaseIsVisitedForTheRebuild, EveryOrderAndHoldingIsVisitedForTheAudit);
+REGISTER_TYPED_TEST_SUITE_P(
+    OrdersContract, ReadsBackASaleAndRefusesItsTwin, AChangeNeedsTheVersionThatItWasMadeFrom,
+    ItemsCanBeReplacedBeforeTheyAreSold, ARestockCountsOnceForItsVersion,
+    PlacesOrdersAndMovesThePositionTogether, ARecordIsPlacedOnceHoweverOftenItComes,
+    WhatHasNoUnitOrNoRightIsCancelledAndSaysWhy, ARecordThatCannotBePlacedTakesNothingAndCanBeBuried,
+    ACancelGivesUnitAndRightBackOnce, AMoveThatCannotBeDoneLeavesNothingBehindAndDisturbsNoOther,
+    APaymentTakesItsOrderFromHeldToSold, EveryStockPolicyKeepsTheSumOfUnits,
+    WherePaymentTakesTheUnitAPayerMayFindNone, ALatePaymentThatFoundAUnitPaysForItsOldOrder,
+    ABuriedPurchaseThatIsTriedAgainGetsItsOrder, ABatchThatCannotBePlacedLeavesNeitherOrderNorEvent,
+    AnEventOfTheProviderCountsOnceAndMakesItsPaymentDue, FindsTheOrdersWhoseTimeIsOverTheLongestOverFirst,
+    TellsWhatHappenedToASaleOnceForEachChange, EveryChangeOfTheStockButAcceptancesIsInTheJournal,
+    ABuyerSeesOwnOrdersNewestFirst, EveryPurchaseIsVisitedForTheRebuild,
+    EveryOrderAndHoldingIsVisitedForTheAudit);
 
 }  // namespace doorbuster

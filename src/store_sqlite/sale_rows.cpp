@@ -6,9 +6,6 @@ namespace doorbuster::sqlite {
 
 namespace {
 
-// The only word so far; the column is there for the ones to come.
-constexpr std::string_view stock_policy_reserve = "reserve";
-
 std::vector<std::pair<Item, Stock>> read_items(Statement& select, const SaleId& sale) {
     std::vector<std::pair<Item, Stock>> items;
     Rows rows(select.bind(1, sale.view()));
@@ -21,7 +18,8 @@ std::vector<std::pair<Item, Stock>> read_items(Statement& select, const SaleId& 
                           .original_price_minor = rows->integer(3),
                           .currency = std::string(rows->text(4)),
                           .units_total = stock.units_total,
-                          .units_per_buyer_max = static_cast<uint32_t>(rows->integer(5))},
+                          .units_per_buyer_max = static_cast<uint32_t>(rows->integer(5)),
+                          .orders_max = static_cast<uint32_t>(rows->integer(10))},
                          stock});
     }
     return items;
@@ -33,12 +31,12 @@ std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId>
     Statement select(
         connection,
         "SELECT id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, payment_window_s, "
-        "human_check, pow_number_max, purchases_per_second_max, buyers_per_address_max "
+        "human_check, pow_number_max, purchases_per_second_max, buyers_per_address_max, stock_policy "
         "FROM sales WHERE ?1 IS NULL OR id = ?1 ORDER BY opens_at_ms, id");
     Statement select_items(
         connection,
         "SELECT id, name, price_minor, original_price_minor, currency, units_per_buyer_max, "
-        "units_total, units_available, units_held, units_sold FROM items WHERE sale = ? "
+        "units_total, units_available, units_held, units_sold, orders_max FROM items WHERE sale = ? "
         "ORDER BY ordinal");
     std::vector<SaleRecord> records;
     if (only) {
@@ -61,6 +59,7 @@ std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId>
         record.sale.pow_number_max = static_cast<uint32_t>(rows->integer(9));
         record.sale.purchases_per_second_max = static_cast<uint32_t>(rows->integer(10));
         record.sale.buyers_per_address_max = static_cast<uint32_t>(rows->integer(11));
+        record.sale.stock_policy = required(stock_policy_of(rows->text(12)), "stock policy");
         for (auto& [item, stock] : read_items(select_items, record.sale.id)) {
             record.sale.items.push_back(std::move(item));
             record.stock.push_back(stock);
@@ -82,7 +81,7 @@ void insert_sale(Connection& connection, const Sale& sale, SaleState state, Inst
         .bind(4, to_ms(sale.opens_at))
         .bind(5, to_ms(sale.closes_at))
         .bind(6, sale.warm_before.count())
-        .bind(7, stock_policy_reserve)
+        .bind(7, name_of(sale.stock_policy))
         .bind(8, sale.payment_window.count())
         .bind(9, name_of(sale.human_check))
         .bind(10, sale.pow_number_max)
@@ -97,8 +96,8 @@ void insert_items(Connection& connection, const Sale& sale) {
     Statement insert(
         connection,
         "INSERT INTO items(sale, id, ordinal, name, price_minor, original_price_minor, currency, "
-        "units_per_buyer_max, units_total, units_available, units_held, units_sold, version) "
-        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0, 0, 1)");
+        "units_per_buyer_max, units_total, units_available, units_held, units_sold, version, "
+        "orders_max) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, 0, 0, 1, ?10)");
     for (size_t i = 0; i < sale.items.size(); ++i) {
         const Item& item = sale.items[i];
         insert.bind(1, sale.id.view())
@@ -110,6 +109,7 @@ void insert_items(Connection& connection, const Sale& sale) {
             .bind(7, item.currency)
             .bind(8, item.units_per_buyer_max)
             .bind(9, item.units_total)
+            .bind(10, item.orders_max)
             .run();
     }
 }
@@ -119,7 +119,7 @@ bool update_sale(Connection& connection, const SaleRecord& changed, Instant now)
                      "UPDATE sales SET state = ?3, version = version + 1, title = ?4, opens_at_ms = ?5, "
                      "closes_at_ms = ?6, warm_before_s = ?7, payment_window_s = ?8, updated_at_ms = ?9, "
                      "human_check = ?10, pow_number_max = ?11, purchases_per_second_max = ?12, "
-                     "buyers_per_address_max = ?13 "
+                     "buyers_per_address_max = ?13, stock_policy = ?14 "
                      "WHERE id = ?1 AND version = ?2");
     const Sale& sale = changed.sale;
     return update.bind(1, sale.id.view())
@@ -135,6 +135,7 @@ bool update_sale(Connection& connection, const SaleRecord& changed, Instant now)
                .bind(11, sale.pow_number_max)
                .bind(12, sale.purchases_per_second_max)
                .bind(13, sale.buyers_per_address_max)
+               .bind(14, name_of(sale.stock_policy))
                .run() == 1;
 }
 

@@ -22,6 +22,8 @@ constexpr const char* ledger_migrations[] = {
         UNIQUE(sale, item, epoch, bucket, sequence)
     );
     )sql",
+    // The finished purchase that a record continues, if any.
+    "ALTER TABLE ledger ADD COLUMN replaces BLOB",
 };
 
 // What is in flight (in the ledger, behind the worker's position) is still available here.
@@ -183,6 +185,174 @@ constexpr const char* orders_migrations[] = {
     CREATE VIEW buyer_holdings AS
         SELECT sale, item, buyer, sum(units_active) AS units FROM orders WHERE units_active > 0
         GROUP BY sale, item, buyer;
+    )sql",
+    // How many units' worth of orders may be open at once where a unit is taken at payment; zero
+    // says twice the units.
+    "ALTER TABLE items ADD COLUMN orders_max INTEGER NOT NULL DEFAULT 0",
+
+    // Money and time. What an order has of its units stands in `hold`, under which id the book knows
+    // that in `holder` (null: the purchase's own): both change by conditional updates alone.
+    R"sql(
+    CREATE TABLE orders_with_payment(
+        id            INTEGER PRIMARY KEY,
+        purchase      BLOB    NOT NULL,
+        sale          TEXT    NOT NULL,
+        item          TEXT    NOT NULL,
+        buyer         TEXT    NOT NULL,
+        units         INTEGER NOT NULL CHECK(units >= 1),
+        amount_minor  INTEGER NOT NULL CHECK(amount_minor >= 0),
+        currency      TEXT    NOT NULL,
+        state         TEXT    NOT NULL,
+        version       INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        pay_by_ms     INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        hold          TEXT    NOT NULL CHECK(hold IN ('held', 'sold', 'open', 'finished')),
+        holder        BLOB,
+        payment       INTEGER,
+        falls_to      TEXT,
+        reason        TEXT,
+        units_active  INTEGER NOT NULL GENERATED ALWAYS AS
+            (CASE WHEN hold == 'finished' THEN 0 ELSE units END) VIRTUAL,
+        CHECK(state != 'paid' OR hold == 'sold'),
+        FOREIGN KEY(sale, item) REFERENCES items(sale, id),
+        FOREIGN KEY(id, purchase) REFERENCES purchases(order_id, id)
+    );
+    INSERT INTO orders_with_payment SELECT id, purchase, sale, item, buyer, units, amount_minor, currency,
+        state, version, created_at_ms, pay_by_ms, updated_at_ms,
+        CASE WHEN state == 'cancelled' THEN 'finished' ELSE 'held' END, NULL, NULL, NULL,
+        CASE WHEN state == 'cancelled' THEN 'cancelled by the buyer' END FROM orders;
+    DROP VIEW buyer_holdings;
+    DROP TABLE orders;
+    ALTER TABLE orders_with_payment RENAME TO orders;
+    CREATE INDEX orders_by_buyer ON orders(buyer, sale, item, units_active);
+    -- Few at any time but in the rush itself, when they arrive in this order.
+    CREATE INDEX orders_due ON orders(pay_by_ms) WHERE state IN ('pending_payment', 'paying');
+    CREATE INDEX orders_between ON orders(state) WHERE state IN ('voiding', 'reinstating', 'refunding');
+    CREATE VIEW buyer_holdings AS
+        SELECT sale, item, buyer, sum(units_active) AS units FROM orders WHERE units_active > 0
+        GROUP BY sale, item, buyer;
+    -- What an order knows of its purchase's end it tells itself.
+    UPDATE purchases SET state = 'ordered', reason = NULL WHERE order_id IS NOT NULL;
+
+    CREATE TABLE payments(
+        id                INTEGER PRIMARY KEY,
+        order_id          INTEGER NOT NULL REFERENCES orders(id),
+        state             TEXT    NOT NULL,
+        version           INTEGER NOT NULL,
+        amount_minor      INTEGER NOT NULL,
+        currency          TEXT    NOT NULL,
+        captured_minor    INTEGER NOT NULL,
+        captured_currency TEXT    NOT NULL,
+        url               TEXT    NOT NULL,
+        created_at_ms     INTEGER NOT NULL,
+        updated_at_ms     INTEGER NOT NULL,
+        look_at_ms        INTEGER,
+        looks             INTEGER NOT NULL
+    );
+    CREATE INDEX payments_by_order ON payments(order_id);
+    CREATE INDEX payments_due ON payments(look_at_ms) WHERE look_at_ms IS NOT NULL;
+    CREATE UNIQUE INDEX payments_that_pay ON payments(order_id) WHERE state == 'captured';
+
+    -- The provider's events that came, for longer than it repeats them.
+    CREATE TABLE provider_events(
+        id            TEXT    PRIMARY KEY,
+        came_at_ms    INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX provider_events_by_age ON provider_events(came_at_ms);
+
+    -- The outbox: written with what it tells, in one transaction.
+    CREATE TABLE events(
+        number   INTEGER PRIMARY KEY,
+        kind     TEXT    NOT NULL,
+        at_ms    INTEGER NOT NULL,
+        sale     TEXT    NOT NULL,
+        order_id INTEGER,
+        purchase BLOB,
+        payment  INTEGER
+    );
+
+    -- Every change of a stock row but those that the ledger tells.
+    CREATE TABLE stock_moves(
+        number   INTEGER PRIMARY KEY,
+        kind     TEXT    NOT NULL CHECK(kind IN ('sold', 'released', 'restocked', 'repaired')),
+        sale     TEXT    NOT NULL,
+        item     TEXT    NOT NULL,
+        purchase BLOB,
+        units    INTEGER NOT NULL,
+        at_ms    INTEGER NOT NULL
+    );
+
+    ALTER TABLE sales ADD COLUMN sold_out_told INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE dead_letters ADD COLUMN state TEXT NOT NULL DEFAULT 'open';
+    ALTER TABLE dead_letters ADD COLUMN closed_at_ms INTEGER;
+    )sql",
+
+    // What the shop has to be told. One delivery per event; most are delivered, and those that are
+    // not are found without looking through them.
+    R"sql(
+    CREATE TABLE deliveries(
+        event         INTEGER PRIMARY KEY REFERENCES events(number),
+        state         TEXT    NOT NULL CHECK(state IN ('pending', 'delivered', 'failed')),
+        attempts      INTEGER NOT NULL,
+        tries         INTEGER NOT NULL,
+        next_at_ms    INTEGER,
+        updated_at_ms INTEGER NOT NULL,
+        CHECK((state == 'pending') == (next_at_ms IS NOT NULL))
+    );
+    CREATE INDEX deliveries_due ON deliveries(next_at_ms) WHERE next_at_ms IS NOT NULL;
+    CREATE INDEX deliveries_left ON deliveries(state, event) WHERE state != 'delivered';
+
+    CREATE TABLE delivery_attempts(
+        event   INTEGER NOT NULL REFERENCES deliveries(event),
+        number  INTEGER NOT NULL,
+        at_ms   INTEGER NOT NULL,
+        status  INTEGER NOT NULL,
+        error   TEXT    NOT NULL,
+        took_ms INTEGER NOT NULL,
+        PRIMARY KEY(event, number)
+    ) WITHOUT ROWID;
+
+    -- How far the events were taken up.
+    CREATE TABLE notifier(
+        only_row INTEGER PRIMARY KEY CHECK(only_row == 1),
+        position INTEGER NOT NULL
+    );
+    INSERT INTO notifier VALUES(1, 0);
+    )sql",
+
+    // The audit's history, and the log of what it repaired.
+    R"sql(
+    CREATE TABLE reconcile_runs(
+        number      INTEGER PRIMARY KEY,
+        sale        TEXT    NOT NULL,
+        at_ms       INTEGER NOT NULL,
+        cause       TEXT    NOT NULL,
+        position    INTEGER NOT NULL,
+        agrees      INTEGER NOT NULL,
+        differences INTEGER NOT NULL,
+        known       INTEGER NOT NULL,
+        repaired    INTEGER NOT NULL,
+        report      TEXT
+    );
+    CREATE INDEX reconcile_runs_by_sale ON reconcile_runs(sale, number);
+    CREATE TABLE reconcile_differences(
+        run     INTEGER NOT NULL REFERENCES reconcile_runs(number),
+        ordinal INTEGER NOT NULL,
+        kind    TEXT    NOT NULL,
+        key     TEXT    NOT NULL,
+        detail  TEXT    NOT NULL,
+        repair  TEXT    NOT NULL,
+        outcome TEXT    NOT NULL,
+        PRIMARY KEY(run, ordinal)
+    ) WITHOUT ROWID;
+    CREATE TABLE repairs(
+        key          TEXT    PRIMARY KEY,
+        run          INTEGER NOT NULL REFERENCES reconcile_runs(number),
+        acknowledges INTEGER NOT NULL,
+        words        TEXT    NOT NULL,
+        done_at_ms   INTEGER NOT NULL
+    ) WITHOUT ROWID;
     )sql",
 };
 

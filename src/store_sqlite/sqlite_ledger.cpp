@@ -20,7 +20,8 @@ namespace {
 constexpr int log_frames_max = 16384;
 
 constexpr std::string_view select_records =
-    "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms FROM ledger ";
+    "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms, "
+    "replaces FROM ledger ";
 
 LedgerRecord record_of(const sqlite::Statement& row) {
     LedgerRecord record{.position = static_cast<uint64_t>(row.integer(0)), .entry = {}, .raw = {}};
@@ -29,11 +30,15 @@ LedgerRecord record_of(const sqlite::Statement& row) {
     const auto purchase = sqlite::purchase_of(row.blob(3));
     const auto buyer = BuyerId::from(row.text(4));
     const int64_t units = row.integer(5), sequence = row.integer(6);
-    if (sale && item && purchase && buyer && units >= 1 && units <= units_per_purchase_max && sequence >= 1) {
+    const bool continues = !row.is_null(8);
+    const auto replaces = continues ? sqlite::purchase_of(row.blob(8)) : std::nullopt;
+    if (sale && item && purchase && buyer && units >= 1 && units <= units_per_purchase_max && sequence >= 1 &&
+        (replaces || !continues)) {
         record.entry = {*sale,
                         *item,
                         {*purchase, *buyer, static_cast<uint32_t>(units), static_cast<uint64_t>(sequence),
-                         from_ms(row.integer(7))}};
+                         from_ms(row.integer(7))},
+                        replaces};
     } else {
         record.raw = fmt::format("sale={} item={} buyer={} units={} sequence={}", row.text(1), row.text(2),
                                  row.text(4), units, sequence);
@@ -75,7 +80,8 @@ SqliteLedger::SqliteLedger(const std::string& path) : connection_(path, Access::
     sqlite::prepare(connection_, sqlite::ledger_schema);
     insert_ = std::make_unique<sqlite::Statement>(connection_,
                                                   "INSERT INTO ledger(sale, item, purchase, buyer, units, "
-                                                  "sequence, accepted_at_ms) VALUES(?,?,?,?,?,?,?)");
+                                                  "sequence, accepted_at_ms, replaces) "
+                                                  "VALUES(?,?,?,?,?,?,?,?)");
 }
 
 StoreResult<std::unique_ptr<SqliteLedger>> SqliteLedger::open(const std::string& path) {
@@ -96,8 +102,13 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
                 .bind(4, acceptance.buyer.view())
                 .bind(5, acceptance.units)
                 .bind(6, static_cast<int64_t>(acceptance.sequence))
-                .bind(7, to_ms(acceptance.accepted_at))
-                .run();
+                .bind(7, to_ms(acceptance.accepted_at));
+            if (entry.replaces) {
+                insert_->bind_blob(8, entry.replaces->bytes.data(), entry.replaces->bytes.size());
+            } else {
+                insert_->bind_null(8);
+            }
+            insert_->run();
         }
         transaction.commit();
     });

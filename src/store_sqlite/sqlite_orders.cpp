@@ -5,6 +5,7 @@
 #include <map>
 
 #include "store_sqlite/columns.hpp"
+#include "store_sqlite/order_moves.hpp"
 #include "store_sqlite/sale_rows.hpp"
 #include "store_sqlite/schema.hpp"
 
@@ -22,9 +23,25 @@ namespace {
 
 constexpr int log_frames_max = 16384;
 
+std::optional<EventKind> event_of_step(SaleState from, SaleState to) {
+    if (from == to) return std::nullopt;
+    switch (to) {
+        case SaleState::open:
+            return EventKind::sale_opened;
+        case SaleState::paused:
+            return EventKind::sale_paused;
+        case SaleState::closed:
+            return EventKind::sale_closed;
+        case SaleState::reconciled:
+            return EventKind::sale_reconciled;
+        default:
+            return std::nullopt;
+    }
+}
+
 constexpr std::string_view reason_no_unit = "no unit was left";
 constexpr std::string_view reason_limit = "the buyer's limit was reached";
-constexpr std::string_view reason_by_buyer = "cancelled by the buyer";
+constexpr std::string_view reason_not_continued = "what it continues had ended otherwise";
 
 }  // namespace
 
@@ -32,6 +49,7 @@ constexpr std::string_view reason_by_buyer = "cancelled by the buyer";
 struct SqliteOrders::ItemTerms {
     int64_t price_minor = 0, units_per_buyer_max = 0, payment_window_s = 0;
     std::string currency;
+    StockPolicy policy = StockPolicy::reserve;
 
     int64_t units_available = 0;  // before the batch
     int64_t units_asked = 0;      // by all of its records, those that are known before included
@@ -39,6 +57,10 @@ struct SqliteOrders::ItemTerms {
 
     // Then no order of the batch can find the stock short, and one update takes them all.
     bool suffices() const { return units_asked <= units_available; }
+    HoldState hold() const {
+        if (policy == StockPolicy::at_payment) return HoldState::open;
+        return policy == StockPolicy::at_order ? HoldState::sold : HoldState::held;
+    }
 };
 
 struct SqliteOrders::Statements {
@@ -46,7 +68,7 @@ struct SqliteOrders::Statements {
         : move_position(c, "UPDATE worker SET position = ?2 WHERE position = ?1"),
           item_terms(c,
                      "SELECT i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency, "
-                     "i.units_available FROM items i "
+                     "i.units_available, s.stock_policy FROM items i "
                      "JOIN sales s ON s.id = i.sale WHERE i.sale = ? AND i.id = ?"),
           insert_purchase(
               c,
@@ -54,14 +76,15 @@ struct SqliteOrders::Statements {
               "state, reason, order_id) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
               "ON CONFLICT(id) DO NOTHING"),
           cancel_purchase(
-              c, "UPDATE purchases SET state = 'cancelled', reason = ?2, order_id = ?3 WHERE id = ?1"),
-          take_units(c,
-                     "UPDATE items SET units_available = units_available - ?3, units_held = units_held + ?3, "
-                     "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_available >= ?3"),
-          return_held(
-              c,
-              "UPDATE items SET units_available = units_available + ?3, units_held = units_held - ?3, "
-              "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_held >= ?3"),
+              c, "UPDATE purchases SET state = 'cancelled', reason = ?2, order_id = NULL WHERE id = ?1"),
+          give_order(c, "UPDATE purchases SET state = 'ordered', reason = NULL, order_id = ?2 WHERE id = ?1"),
+          find_replaced(c, "SELECT order_id FROM purchases WHERE id = ?"),
+          take_held(c,
+                    "UPDATE items SET units_available = units_available - ?3, units_held = units_held + ?3, "
+                    "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_available >= ?3"),
+          take_sold(c,
+                    "UPDATE items SET units_available = units_available - ?3, units_sold = units_sold + ?3, "
+                    "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_available >= ?3"),
           // At most as many rows as the buyer's limit has units.
           active_units(c,
                        "SELECT units_active FROM orders "
@@ -69,14 +92,20 @@ struct SqliteOrders::Statements {
           insert_order(
               c,
               "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, currency, state, "
-              "version, created_at_ms, pay_by_ms, updated_at_ms) "
-              "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending_payment', 1, ?9, ?10, ?9)"),
-          cancel_order(c,
-                       "UPDATE orders SET state = 'cancelled', version = version + 1, updated_at_ms = ?3 "
-                       "WHERE id = ?1 AND buyer = ?2 AND state = 'pending_payment'") {}
+              "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder) "
+              "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending_payment', 1, ?9, ?10, ?9, ?11, ?12)"),
+          // A late payment has found its unit.
+          reinstate_order(
+              c,
+              "UPDATE orders SET state = 'paid', hold = 'sold', holder = ?2, reason = NULL, "
+              "version = version + 1, updated_at_ms = ?3 WHERE id = ?1 AND state = 'reinstating'"),
+          journal(c),
+          moves(c, journal) {}
 
-    Statement move_position, item_terms, insert_purchase, cancel_purchase, take_units, return_held,
-        active_units, insert_order, cancel_order;
+    Statement move_position, item_terms, insert_purchase, cancel_purchase, give_order, find_replaced,
+        take_held, take_sold, active_units, insert_order, reinstate_order;
+    sqlite::Journal journal;
+    sqlite::OrderMoves moves;
 };
 
 SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::write) {
@@ -84,6 +113,10 @@ SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::
     reader_ = std::make_unique<SqliteOrdersReader>(connection_);
     statements_ = std::make_unique<Statements>(connection_);
     settings_ = std::make_unique<SqliteSettings>(connection_, failure_);
+    outbox_ = std::make_unique<SqliteOutbox>(connection_, failure_);
+    audit_ = std::make_unique<SqliteAudit>(
+        connection_, failure_,
+        [this](const Placement& placement, Instant now) { return place_alone(placement, now); });
 }
 
 SqliteOrders::~SqliteOrders() = default;
@@ -125,6 +158,9 @@ StoreResult<SaleRecord> SqliteOrders::change_sale(const SaleRecord& changed, boo
         if (!sqlite::update_sale(connection_, changed, now)) {
             throw Failure(StoreErrc::conflict, fmt::format("the sale has version {} now", current.version));
         }
+        if (const auto told = event_of_step(current.state, changed.state)) {
+            statements_->journal.tell(*told, {.sale = changed.sale.id.view()}, now);
+        }
         if (with_items) {
             Statement remove(connection_, "DELETE FROM items WHERE sale = ?");
             remove.bind(1, changed.sale.id.view()).run();
@@ -158,6 +194,7 @@ StoreResult<SaleRecord> SqliteOrders::restock(const SaleId& sale, const ItemId& 
             }
             throw Failure(StoreErrc::not_found, "there is no item " + item.str() + " in this sale");
         }
+        statements_->journal.stock_moved(StockMoveKind::restocked, sale.view(), item.view(), {}, units, now);
         SaleRecord record = read_sale(sale);
         commit(transaction);
         return record;
@@ -181,6 +218,7 @@ SqliteOrders::ItemTerms SqliteOrders::terms_of(const LedgerEntry& entry) {
             .units_per_buyer_max = rows->integer(1),
             .payment_window_s = rows->integer(2),
             .currency = std::string(rows->text(3)),
+            .policy = sqlite::required(stock_policy_of(rows->text(5)), "stock policy"),
             .units_available = rows->integer(4)};
 }
 
@@ -209,7 +247,7 @@ StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
             outcomes.push_back(place_one(placements[i], *terms_by_placement[i], now));
         }
         for (const auto& [item, owed] : terms) {
-            if (owed.units_owed > 0 && !take_units(item.first, item.second, owed.units_owed)) {
+            if (owed.units_owed > 0 && !take_units(item.first, item.second, owed.units_owed, owed.hold())) {
                 throw Failure(StoreErrc::damaged, "the stock changed inside a transaction");
             }
         }
@@ -218,8 +256,22 @@ StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
     });
 }
 
-bool SqliteOrders::take_units(std::string_view sale, std::string_view item, int64_t units) {
-    return statements_->take_units.bind(1, sale).bind(2, item).bind(3, units).run() == 1;
+Placed SqliteOrders::place_alone(const Placement& placement, Instant now) {
+    const LedgerEntry& entry = *placement.record.entry;
+    ItemTerms terms = terms_of(entry);
+    terms.units_asked = entry.acceptance.units;
+    const Placed placed = place_one(placement, terms, now);
+    if (terms.units_owed > 0 &&
+        !take_units(entry.sale.view(), entry.item.view(), terms.units_owed, terms.hold())) {
+        throw Failure(StoreErrc::damaged, "the stock changed inside a transaction");
+    }
+    return placed;
+}
+
+bool SqliteOrders::take_units(std::string_view sale, std::string_view item, int64_t units, HoldState to) {
+    if (to == HoldState::open) return true;  // it takes none until it is paid
+    Statement& take = to == HoldState::sold ? statements_->take_sold : statements_->take_held;
+    return take.bind(1, sale).bind(2, item).bind(3, units).run() == 1;
 }
 
 Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Instant now) {
@@ -244,7 +296,8 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
     if (s.insert_purchase.run() == 0) return Placed::known_before;
 
     auto cancel = [&](std::string_view reason) {
-        bind(s.cancel_purchase, 1, acceptance.purchase).bind(2, reason).bind_null(3).run();
+        bind(s.cancel_purchase, 1, acceptance.purchase).bind(2, reason).run();
+        s.journal.tell(EventKind::purchase_cancelled, {.sale = sale, .purchase = acceptance.purchase}, now);
         return Placed::cancelled;
     };
     // Nobody else writes while this transaction lasts: what is counted here still holds below.
@@ -252,13 +305,34 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
     for (Rows rows(s.active_units.bind(1, buyer).bind(2, sale).bind(3, item)); rows.next();)
         units_active += rows->integer(0);
     if (units_active > terms.units_per_buyer_max) return cancel(reason_limit);
+    std::optional<OrderId> late;  // the order that this acceptance pays for, too late but not in vain
+    if (entry.replaces) {
+        Rows rows(bind(s.find_replaced, 1, *entry.replaces));
+        if (!rows.next()) return cancel(reason_not_continued);
+        if (!rows->is_null(0)) late = OrderId{rows->integer(0)};
+    }
+    if (late) {
+        bind(s.reinstate_order.bind(1, static_cast<int64_t>(*late)), 2, acceptance.purchase)
+            .bind(3, to_ms(now));
+        if (!take_units(sale, item, units, HoldState::sold)) return cancel(reason_no_unit);
+        if (s.reinstate_order.run() != 1)
+            throw Failure(StoreErrc::not_allowed, "the order is not reinstating");
+        bind(s.give_order, 1, acceptance.purchase).bind(2, static_cast<int64_t>(*late)).run();
+        s.journal.stock_moved(StockMoveKind::sold, sale, item, acceptance.purchase, units, now);
+        s.journal.tell(EventKind::order_reinstated, {.sale = sale, .order = late}, now);
+        s.journal.tell(EventKind::order_paid, {.sale = sale, .order = late}, now);
+        return Placed::reinstated;
+    }
     if (terms.suffices()) {
         terms.units_owed += units;
-    } else if (!take_units(sale, item, units)) {
+    } else if (!take_units(sale, item, units, terms.hold())) {
         return cancel(reason_no_unit);
     }
+    // A dead letter that was tried again: the buried purchase gets its order after all.
+    if (entry.replaces)
+        bind(s.give_order, 1, *entry.replaces).bind(2, static_cast<int64_t>(placement.order)).run();
     s.insert_order.bind(1, static_cast<int64_t>(placement.order));
-    bind(s.insert_order, 2, acceptance.purchase)
+    bind(s.insert_order, 2, entry.replaces.value_or(acceptance.purchase))
         .bind(3, sale)
         .bind(4, item)
         .bind(5, buyer)
@@ -267,7 +341,10 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
         .bind(8, terms.currency)
         .bind(9, to_ms(now))
         .bind(10, to_ms(now) + terms.payment_window_s * 1000)
-        .run();
+        .bind(11, sqlite::name_of_hold(terms.hold()));
+    entry.replaces ? bind(s.insert_order, 12, acceptance.purchase) : s.insert_order.bind_null(12);
+    s.insert_order.run();
+    s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);
     return Placed::ordered;
 }
 
@@ -295,6 +372,8 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
                 .bind(10, reason_unplaceable)
                 .bind_null(11)
                 .run();
+            statements_->journal.tell(EventKind::purchase_cancelled,
+                                      {.sale = entry.sale.view(), .purchase = acceptance.purchase}, now);
         }
         Statement insert(
             connection_,
@@ -308,34 +387,86 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
     });
 }
 
-StoreResult<OrderRecord> SqliteOrders::cancel(OrderId id, const BuyerId& buyer, Instant now) {
-    return writing("cancelling the order", [&] {
-        Statements& s = *statements_;
+StoreResult<std::vector<Moved>> SqliteOrders::move(std::span<const OrderMove> moves, Instant now) {
+    return writing("moving orders", [&] {
         Transaction transaction(connection_);
-        const bool stepped = s.cancel_order.bind(1, static_cast<int64_t>(id))
-                                 .bind(2, buyer.view())
-                                 .bind(3, to_ms(now))
-                                 .run() == 1;
-        const auto found = reader_->find_order(id);
-        if (!found) throw Failure(found.error().code, found.error().detail);
-        if (!*found || (*found)->buyer != buyer)
-            throw Failure(StoreErrc::not_found, "there is no such order");
-        const OrderRecord& order = **found;
-        if (!stepped) {
-            if (order.state == OrderState::cancelled) return order;  // done before: nothing to do again
-            throw Failure(StoreErrc::not_allowed,
-                          fmt::format("an order that is {} cannot be cancelled", name_of(order.state)));
-        }
-        const std::string_view sale = order.sale.view(), item = order.item.view();
-        const int64_t units = order.units;
-        if (s.return_held.bind(1, sale).bind(2, item).bind(3, units).run() != 1)
-            throw Failure(StoreErrc::damaged, "an order holds units that the stock row does not know");
-        bind(s.cancel_purchase, 1, order.purchase)
-            .bind(2, reason_by_buyer)
-            .bind(3, static_cast<int64_t>(id))
-            .run();
+        std::vector<Moved> moved;
+        moved.reserve(moves.size());
+        for (const OrderMove& move : moves) moved.push_back(statements_->moves.apply(move, now));
         commit(transaction);
-        return order;
+        return moved;
+    });
+}
+
+StoreResult<void> SqliteOrders::change_payment(const PaymentChange& change, std::optional<EventKind> event,
+                                               Instant now) {
+    return writing("changing a payment", [&] {
+        Transaction transaction(connection_);
+        if (!statements_->moves.change_payment(change, now))
+            throw Failure(StoreErrc::conflict, "the payment has changed meanwhile");
+        if (event) {
+            Statement sale_of(connection_, "SELECT sale FROM orders WHERE id = ?");
+            Rows rows(sale_of.bind(1, static_cast<int64_t>(change.after.order)));
+            if (!rows.next()) throw Failure(StoreErrc::damaged, "a payment without an order");
+            statements_->journal.tell(
+                *event, {.sale = rows->text(0), .order = change.after.order, .payment = change.after.id},
+                now);
+        }
+        commit(transaction);
+    });
+}
+
+StoreResult<bool> SqliteOrders::hint(std::string_view event, PaymentId payment, Instant now,
+                                     milliseconds keep) {
+    return writing("noting the provider's event", [&] {
+        Transaction transaction(connection_);
+        Statement forget(connection_, "DELETE FROM provider_events WHERE came_at_ms < ?");
+        forget.bind(1, to_ms(now - keep)).run();
+        Statement insert(connection_,
+                         "INSERT INTO provider_events(id, came_at_ms) VALUES(?, ?) ON CONFLICT DO NOTHING");
+        const bool is_new = insert.bind(1, event).bind(2, to_ms(now)).run() == 1;
+        if (is_new) {
+            // Also where nothing more was expected: the provider may know better.
+            Statement look(connection_,
+                           "UPDATE payments SET look_at_ms = min(coalesce(look_at_ms, ?2), ?2), "
+                           "version = version + 1 WHERE id = ?1");
+            if (look.bind(1, static_cast<int64_t>(payment)).bind(2, to_ms(now)).run() != 1)
+                throw Failure(StoreErrc::not_found, "there is no such payment");
+        }
+        commit(transaction);
+        return is_new;
+    });
+}
+
+StoreResult<void> SqliteOrders::tell_sold_out(const SaleId& sale, bool sold_out, Instant now) {
+    return writing("telling that a sale is sold out", [&] {
+        Transaction transaction(connection_);
+        Statement told(connection_,
+                       "UPDATE sales SET sold_out_told = ?2 WHERE id = ?1 AND sold_out_told != ?2");
+        if (told.bind(1, sale.view()).bind(2, sold_out ? 1 : 0).run() == 1) {
+            statements_->journal.tell(sold_out ? EventKind::sale_sold_out : EventKind::sale_available,
+                                      {.sale = sale.view()}, now);
+        }
+        commit(transaction);
+    });
+}
+
+StoreResult<void> SqliteOrders::close_letter(uint64_t position, LetterState state, Instant now) {
+    return writing("closing a dead letter", [&] {
+        Transaction transaction(connection_);
+        Statement close(
+            connection_,
+            "UPDATE dead_letters SET state = ?2, closed_at_ms = ?3 WHERE position = ?1 AND state = 'open'");
+        if (close.bind(1, static_cast<int64_t>(position))
+                .bind(2, sqlite::name_of_letter(state))
+                .bind(3, to_ms(now))
+                .run() != 1) {
+            Statement find(connection_, "SELECT state FROM dead_letters WHERE position = ?");
+            Rows rows(find.bind(1, static_cast<int64_t>(position)));
+            if (!rows.next()) throw Failure(StoreErrc::not_found, "there is no such dead letter");
+            throw Failure(StoreErrc::conflict, fmt::format("the dead letter is {} already", rows->text(0)));
+        }
+        commit(transaction);
     });
 }
 

@@ -6,6 +6,8 @@
 
 #include "store/orders.hpp"
 #include "store_sqlite/sqlite.hpp"
+#include "store_sqlite/sqlite_audit.hpp"
+#include "store_sqlite/sqlite_outbox.hpp"
 #include "store_sqlite/sqlite_settings.hpp"
 
 namespace doorbuster {
@@ -24,8 +26,23 @@ public:
                                                     size_t count_max) override;
     StoreResult<std::vector<DeadLetter>> dead_letters(uint64_t after_position, size_t count_max) override;
     StoreResult<void> each_purchase(const std::function<void(const PurchaseRecord&)>& visit) override;
+    StoreResult<void> each_purchase_of(const SaleId&,
+                                       const std::function<void(const PurchaseRecord&)>& visit) override;
+    StoreResult<void> at_one_moment(const std::function<StoreResult<void>()>& body) override;
     StoreResult<void> each_order(const std::function<void(const OrderRecord&)>& visit) override;
     StoreResult<void> each_holding(const std::function<void(const Holding&)>& visit) override;
+    StoreResult<std::optional<PaymentRecord>> find_payment(PaymentId) override;
+    StoreResult<std::vector<PaymentRecord>> payments_of(OrderId) override;
+    StoreResult<void> each_payment(const std::function<void(const PaymentRecord&)>& visit) override;
+    StoreResult<void> each_stock_move(const std::function<void(const StockMove&)>& visit) override;
+    StoreResult<std::vector<OrderRecord>> due_orders(Instant now, size_t count_max) override;
+    StoreResult<std::vector<PaymentRecord>> due_payments(Instant now, size_t count_max) override;
+    StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) override;
+    StoreResult<std::vector<EventRecord>> events_after(uint64_t number, size_t count_max) override;
+    StoreResult<OrderCounts> count_orders() override;
+    StoreResult<Backlog> backlog(Instant now) override;
+    StoreResult<uint64_t> unsettled(const SaleId&) override;
+    StoreResult<PaymentId> last_payment() override;
     StoreResult<uint64_t> position() override;
     StoreResult<OrderId> last_order() override;
 
@@ -34,7 +51,7 @@ private:
 
     std::unique_ptr<sqlite::Connection> own_;  // none if it lives elsewhere
     sqlite::Connection& connection_;
-    sqlite::Statement order_, purchase_, orders_of_;
+    sqlite::Statement order_, purchase_, orders_of_, payment_, payments_of_, due_orders_, due_payments_;
 };
 
 class SqliteOrders final : public Orders {
@@ -45,6 +62,8 @@ public:
 
     OrdersReader& reader() override { return *reader_; }
     Settings& settings() { return *settings_; }
+    Outbox& outbox() { return *outbox_; }
+    AuditStore& audit() { return *audit_; }
     StoreResult<SaleRecord> create_sale(const Sale&, SaleState, Instant now) override;
     StoreResult<SaleRecord> change_sale(const SaleRecord& changed, bool with_items, Instant now) override;
     StoreResult<SaleRecord> restock(const SaleId&, const ItemId&, uint32_t units, uint64_t version,
@@ -53,7 +72,11 @@ public:
                                            Instant now) override;
     StoreResult<void> bury(uint64_t expected_position, const LedgerRecord&, const std::string& reason,
                            Instant now) override;
-    StoreResult<OrderRecord> cancel(OrderId, const BuyerId&, Instant now) override;
+    StoreResult<std::vector<Moved>> move(std::span<const OrderMove>, Instant now) override;
+    StoreResult<void> change_payment(const PaymentChange&, std::optional<EventKind>, Instant now) override;
+    StoreResult<bool> hint(std::string_view event, PaymentId, Instant now, milliseconds keep) override;
+    StoreResult<void> tell_sold_out(const SaleId&, bool sold_out, Instant now) override;
+    StoreResult<void> close_letter(uint64_t position, LetterState, Instant now) override;
     StoreResult<void> idle() override;
     const std::optional<StoreError>& failure() const override { return failure_; }
 
@@ -67,7 +90,8 @@ private:
     void move_position(uint64_t expected, uint64_t to);
     ItemTerms terms_of(const LedgerEntry&);
     Placed place_one(const Placement&, ItemTerms&, Instant now);
-    bool take_units(std::string_view sale, std::string_view item, int64_t units);
+    Placed place_alone(const Placement&, Instant now);  // inside a transaction
+    bool take_units(std::string_view sale, std::string_view item, int64_t units, HoldState to);
     void commit(sqlite::Transaction&);
 
     // guarded, remembering the first failure that leaves the outcome unknown.
@@ -82,6 +106,8 @@ private:
     std::unique_ptr<SqliteOrdersReader> reader_;
     std::unique_ptr<Statements> statements_;
     std::unique_ptr<SqliteSettings> settings_;
+    std::unique_ptr<SqliteOutbox> outbox_;
+    std::unique_ptr<SqliteAudit> audit_;
     std::optional<StoreError> failure_;
 };
 

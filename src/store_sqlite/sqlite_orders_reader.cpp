@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "store_sqlite/columns.hpp"
+#include "store_sqlite/order_rows.hpp"
 #include "store_sqlite/sale_rows.hpp"
 #include "store_sqlite/sqlite_orders.hpp"
 
@@ -8,68 +9,58 @@ namespace doorbuster {
 
 using sqlite::Access;
 using sqlite::guarded;
+using sqlite::order_of;
+using sqlite::payment_of;
 using sqlite::required;
 using sqlite::Rows;
+using sqlite::select_orders;
+using sqlite::select_payments;
 using sqlite::Statement;
 
 namespace {
 
-constexpr std::string_view select_orders =
-    "SELECT id, purchase, sale, item, buyer, units, amount_minor, currency, state, version, created_at_ms, "
-    "pay_by_ms, updated_at_ms FROM orders ";
-
-OrderRecord order_of(const Statement& row) {
-    return {.id = OrderId{row.integer(0)},
-            .purchase = required(sqlite::purchase_of(row.blob(1)), "purchase id"),
-            .sale = required(SaleId::from(row.text(2)), "sale id"),
-            .item = required(ItemId::from(row.text(3)), "item id"),
-            .buyer = required(BuyerId::from(row.text(4)), "buyer"),
-            .units = static_cast<uint32_t>(row.integer(5)),
-            .amount_minor = row.integer(6),
-            .currency = std::string(row.text(7)),
-            .state = required(order_state_of(row.text(8)), "order state"),
-            .version = static_cast<uint64_t>(row.integer(9)),
-            .created_at = from_ms(row.integer(10)),
-            .pay_by = from_ms(row.integer(11)),
-            .updated_at = from_ms(row.integer(12))};
-}
-
 constexpr std::string_view select_purchases =
-    "SELECT p.id, p.sale, p.item, p.buyer, p.units, p.sequence, p.accepted_at_ms, p.state, p.reason, "
-    "p.order_id, "
-    "o.state FROM purchases p LEFT JOIN orders o ON o.id = p.order_id ";
-
-HoldState hold_of(PurchaseState state, std::optional<OrderState> order) {
-    if (state == PurchaseState::cancelled || !order || !holds_units(*order)) return HoldState::finished;
-    return *order == OrderState::paid ? HoldState::sold : HoldState::held;
-}
+    "SELECT p.id, p.sale, p.item, p.buyer, p.units, p.sequence, p.accepted_at_ms, p.state, "
+    "coalesce(o.reason, p.reason), p.order_id, o.hold, coalesce(o.holder, o.purchase) == p.id "
+    "FROM purchases p LEFT JOIN orders o ON o.id = p.order_id ";
 
 PurchaseRecord purchase_of(const Statement& row) {
-    const PurchaseState state =
-        row.text(7) == "cancelled" ? PurchaseState::cancelled : PurchaseState::ordered;
+    const bool has_order = !row.is_null(10);
+    const HoldState of_order = has_order ? sqlite::hold_of(row.text(10)) : HoldState::finished;
+    const bool is_holder = has_order && row.integer(11) != 0;
+    const bool is_over = row.text(7) == "cancelled" || of_order == HoldState::finished;
     return {
         .sale = required(SaleId::from(row.text(1)), "sale id"),
         .item = required(ItemId::from(row.text(2)), "item id"),
         .acceptance = {required(sqlite::purchase_of(row.blob(0)), "purchase id"),
                        required(BuyerId::from(row.text(3)), "buyer"), static_cast<uint32_t>(row.integer(4)),
                        static_cast<uint64_t>(row.integer(5)), from_ms(row.integer(6))},
-        .state = state,
+        .state = is_over ? PurchaseState::cancelled : PurchaseState::ordered,
         .reason = std::string(row.text(8)),
         .order = row.is_null(9) ? std::nullopt : std::optional(OrderId{row.integer(9)}),
-        .hold = hold_of(state, row.is_null(10) ? std::nullopt : order_state_of(row.text(10)))};
+        .hold = is_holder ? of_order : HoldState::finished};
 }
+
+// The states that the partial indexes name.
+constexpr std::string_view where_due = "WHERE o.state IN ('pending_payment', 'paying') AND o.pay_by_ms <= ? ";
 
 }  // namespace
 
 SqliteOrdersReader::SqliteOrdersReader(sqlite::Connection& connection)
     : connection_(connection),
-      order_(connection, std::string(select_orders) + "WHERE id = ?"),
+      order_(connection, std::string(select_orders) + "WHERE o.id = ?"),
       purchase_(connection, std::string(select_purchases) + "WHERE p.id = ?"),
       orders_of_(connection,
-                 // Sorts all of this buyer's: few, because each was accepted once. Left to itself
-                 // SQLite might walk everybody's, newest first, to spare the sorting.
-                 std::string(select_orders) +
-                     "INDEXED BY orders_by_buyer WHERE buyer = ? AND id < ? ORDER BY id DESC LIMIT ?") {}
+                 // Sorts all of this buyer's: few, because each was accepted once. The plus keeps SQLite
+                 // from walking everybody's, newest first, to spare the sorting.
+                 std::string(select_orders) + "WHERE o.buyer = ? AND +o.id < ? ORDER BY +o.id DESC LIMIT ?"),
+      payment_(connection, std::string(select_payments) + "WHERE id = ?"),
+      payments_of_(connection, std::string(select_payments) + "WHERE order_id = ? ORDER BY id"),
+      due_orders_(connection,
+                  std::string(select_orders) + std::string(where_due) + "ORDER BY o.pay_by_ms LIMIT ?"),
+      due_payments_(connection,
+                    std::string(select_payments) +
+                        "WHERE look_at_ms IS NOT NULL AND look_at_ms <= ? ORDER BY look_at_ms LIMIT ?") {}
 
 SqliteOrdersReader::SqliteOrdersReader(std::unique_ptr<sqlite::Connection> own) : SqliteOrdersReader(*own) {
     own_ = std::move(own);
@@ -117,15 +108,17 @@ StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::orders_of(const BuyerI
 StoreResult<std::vector<DeadLetter>> SqliteOrdersReader::dead_letters(uint64_t after_position,
                                                                       size_t count_max) {
     return guarded("reading the dead letters", [&] {
-        Statement select(connection_,
-                         "SELECT position, reason, record, buried_at_ms FROM dead_letters WHERE position > ? "
-                         "ORDER BY position LIMIT ?");
+        Statement select(
+            connection_,
+            "SELECT position, reason, record, buried_at_ms, state FROM dead_letters WHERE position > ? "
+            "ORDER BY position LIMIT ?");
         std::vector<DeadLetter> letters;
         Rows rows(
             select.bind(1, static_cast<int64_t>(after_position)).bind(2, static_cast<int64_t>(count_max)));
         while (rows.next()) {
             letters.push_back({static_cast<uint64_t>(rows->integer(0)), std::string(rows->text(1)),
-                               std::string(rows->text(2)), from_ms(rows->integer(3))});
+                               std::string(rows->text(2)), from_ms(rows->integer(3)),
+                               sqlite::letter_state_of(rows->text(4))});
         }
         return letters;
     });
@@ -138,6 +131,29 @@ StoreResult<void> SqliteOrdersReader::each_purchase(const std::function<void(con
         Rows rows(select);
         while (rows.next()) visit(purchase_of(select));
     });
+}
+
+StoreResult<void> SqliteOrdersReader::each_purchase_of(
+    const SaleId& sale, const std::function<void(const PurchaseRecord&)>& visit) {
+    return guarded("reading the purchases", [&] {
+        Statement select(connection_, std::string(select_purchases) + "WHERE p.sale = ?");
+        Rows rows(select.bind(1, sale.view()));
+        while (rows.next()) visit(purchase_of(select));
+    });
+}
+
+StoreResult<void> SqliteOrdersReader::at_one_moment(const std::function<StoreResult<void>()>& body) {
+    StoreResult<void> read;
+    const auto begun = guarded("beginning to read", [&] {
+        connection_.execute("BEGIN");
+        // Whatever comes: a reader that stayed in its transaction would keep the write-ahead log.
+        struct End {
+            sqlite::Connection& connection;
+            ~End() { sqlite3_exec(connection.raw(), "ROLLBACK", nullptr, nullptr, nullptr); }
+        } end{connection_};
+        read = body();
+    });
+    return begun ? read : begun;
 }
 
 StoreResult<void> SqliteOrdersReader::each_order(const std::function<void(const OrderRecord&)>& visit) {
@@ -157,6 +173,148 @@ StoreResult<void> SqliteOrdersReader::each_holding(const std::function<void(cons
                    required(ItemId::from(rows->text(1)), "item id"),
                    required(BuyerId::from(rows->text(2)), "buyer"), static_cast<uint32_t>(rows->integer(3))});
         }
+    });
+}
+
+StoreResult<std::optional<PaymentRecord>> SqliteOrdersReader::find_payment(PaymentId id) {
+    return guarded("reading a payment", [&] {
+        Rows rows(payment_.bind(1, static_cast<int64_t>(id)));
+        return rows.next() ? std::optional(payment_of(payment_)) : std::nullopt;
+    });
+}
+
+StoreResult<std::vector<PaymentRecord>> SqliteOrdersReader::payments_of(OrderId order) {
+    return guarded("reading an order's payments", [&] {
+        std::vector<PaymentRecord> payments;
+        Rows rows(payments_of_.bind(1, static_cast<int64_t>(order)));
+        while (rows.next()) payments.push_back(payment_of(payments_of_));
+        return payments;
+    });
+}
+
+StoreResult<void> SqliteOrdersReader::each_payment(const std::function<void(const PaymentRecord&)>& visit) {
+    return guarded("reading the payments", [&] {
+        Statement select(connection_, select_payments);
+        Rows rows(select);
+        while (rows.next()) visit(payment_of(select));
+    });
+}
+
+StoreResult<void> SqliteOrdersReader::each_stock_move(const std::function<void(const StockMove&)>& visit) {
+    return guarded("reading the moves of the stock", [&] {
+        Statement select(
+            connection_,
+            "SELECT number, kind, sale, item, purchase, units, at_ms FROM stock_moves ORDER BY number");
+        Rows rows(select);
+        while (rows.next()) {
+            visit({.number = static_cast<uint64_t>(rows->integer(0)),
+                   .kind = sqlite::stock_move_kind_of(rows->text(1)),
+                   .sale = required(SaleId::from(rows->text(2)), "sale id"),
+                   .item = required(ItemId::from(rows->text(3)), "item id"),
+                   .purchase = rows->is_null(4) ? std::nullopt : sqlite::purchase_of(rows->blob(4)),
+                   .units = rows->integer(5),
+                   .at = from_ms(rows->integer(6))});
+        }
+    });
+}
+
+StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::due_orders(Instant now, size_t count_max) {
+    return guarded("reading the orders that are due", [&] {
+        std::vector<OrderRecord> orders;
+        Rows rows(due_orders_.bind(1, to_ms(now)).bind(2, static_cast<int64_t>(count_max)));
+        while (rows.next()) orders.push_back(order_of(due_orders_));
+        return orders;
+    });
+}
+
+StoreResult<std::vector<PaymentRecord>> SqliteOrdersReader::due_payments(Instant now, size_t count_max) {
+    return guarded("reading the payments that are due", [&] {
+        std::vector<PaymentRecord> payments;
+        Rows rows(due_payments_.bind(1, to_ms(now)).bind(2, static_cast<int64_t>(count_max)));
+        while (rows.next()) payments.push_back(payment_of(due_payments_));
+        return payments;
+    });
+}
+
+StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::orders_in(OrderState state, size_t count_max) {
+    return guarded("reading orders", [&] {
+        Statement select(connection_, std::string(select_orders) + "WHERE o.state = ? ORDER BY o.id LIMIT ?");
+        std::vector<OrderRecord> orders;
+        Rows rows(select.bind(1, name_of(state)).bind(2, static_cast<int64_t>(count_max)));
+        while (rows.next()) orders.push_back(order_of(select));
+        return orders;
+    });
+}
+
+StoreResult<std::vector<EventRecord>> SqliteOrdersReader::events_after(uint64_t number, size_t count_max) {
+    return guarded("reading the events", [&] {
+        Statement select(connection_,
+                         "SELECT number, kind, at_ms, sale, order_id, purchase, payment FROM events "
+                         "WHERE number > ? ORDER BY number LIMIT ?");
+        std::vector<EventRecord> events;
+        Rows rows(select.bind(1, static_cast<int64_t>(number)).bind(2, static_cast<int64_t>(count_max)));
+        while (rows.next()) {
+            events.push_back(
+                {.number = static_cast<uint64_t>(rows->integer(0)),
+                 .kind = required(event_kind_of(rows->text(1)), "event"),
+                 .at = from_ms(rows->integer(2)),
+                 .sale = required(SaleId::from(rows->text(3)), "sale id"),
+                 .order = rows->is_null(4) ? std::nullopt : std::optional(OrderId{rows->integer(4)}),
+                 .purchase = rows->is_null(5) ? std::nullopt : sqlite::purchase_of(rows->blob(5)),
+                 .payment = rows->is_null(6) ? std::nullopt : std::optional(PaymentId{rows->integer(6)})});
+        }
+        return events;
+    });
+}
+
+StoreResult<OrderCounts> SqliteOrdersReader::count_orders() {
+    return guarded("counting the orders", [&] {
+        OrderCounts counts{};
+        Statement select(connection_, "SELECT state, count(*) FROM orders GROUP BY state");
+        Rows rows(select);
+        while (rows.next()) {
+            counts[static_cast<size_t>(required(order_state_of(rows->text(0)), "order state"))] =
+                static_cast<uint64_t>(rows->integer(1));
+        }
+        return counts;
+    });
+}
+
+StoreResult<Backlog> SqliteOrdersReader::backlog(Instant now) {
+    return guarded("looking at what waits", [&] {
+        Backlog backlog;
+        auto earliest = [&](const char* sql) -> std::optional<Instant> {
+            Statement select(connection_, sql);
+            Rows rows(select);
+            if (!rows.next() || rows->is_null(0) || from_ms(rows->integer(0)) > now) return std::nullopt;
+            return from_ms(rows->integer(0));
+        };
+        backlog.oldest_due =
+            earliest("SELECT min(pay_by_ms) FROM orders WHERE state IN ('pending_payment', 'paying')");
+        backlog.oldest_voiding = earliest("SELECT min(updated_at_ms) FROM orders WHERE state = 'voiding'");
+        backlog.payments_to_settle = static_cast<uint64_t>(
+            connection_.read_integer("SELECT count(*) FROM payments WHERE look_at_ms IS NOT NULL"));
+        backlog.dead_letters_open = static_cast<uint64_t>(
+            connection_.read_integer("SELECT count(*) FROM dead_letters WHERE state = 'open'"));
+        return backlog;
+    });
+}
+
+StoreResult<uint64_t> SqliteOrdersReader::unsettled(const SaleId& sale) {
+    return guarded("counting what is not settled", [&] {
+        Statement select(connection_,
+                         "SELECT (SELECT count(*) FROM orders WHERE sale = ?1 AND state NOT IN "
+                         "('paid', 'expired', 'cancelled', 'refunded')) + "
+                         "(SELECT count(*) FROM payments p JOIN orders o ON o.id = p.order_id "
+                         "WHERE o.sale = ?1 AND p.look_at_ms IS NOT NULL)");
+        Rows rows(select.bind(1, sale.view()));
+        return rows.next() ? static_cast<uint64_t>(rows->integer(0)) : 0;
+    });
+}
+
+StoreResult<PaymentId> SqliteOrdersReader::last_payment() {
+    return guarded("reading the last payment", [&] {
+        return PaymentId{connection_.read_integer("SELECT coalesce(max(id), 0) FROM payments")};
     });
 }
 

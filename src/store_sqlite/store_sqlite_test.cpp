@@ -36,12 +36,19 @@ public:
     void reopen() {
         reader_.reset();
         orders_.reset();
-        orders_ = std::move(*SqliteOrders::open(folder_.path("orders.db")));
-        reader_ = std::move(*SqliteOrdersReader::open(folder_.path("orders.db")));
+        orders_ = std::move(*SqliteOrders::open(path()));
+        reader_ = std::move(*SqliteOrdersReader::open(path()));
+    }
+    void wipe() {
+        ++lives_;
+        reopen();
     }
 
 private:
+    std::string path() const { return folder_.path("orders-" + std::to_string(lives_) + ".db"); }
+
     testing::TemporaryFolder folder_;
+    int lives_ = 0;
     std::unique_ptr<SqliteOrders> orders_;
     std::unique_ptr<SqliteOrdersReader> reader_;
 };

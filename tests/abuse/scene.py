@@ -32,6 +32,7 @@ class Scene:
     def __init__(self, shop: Shop):
         self.shop = shop
         self._bought = {}  # (sale, item) -> {purchase id: units}
+        self._released = 0  # purchases that were accepted and whose units are back
         self._before = self._server()
 
     def _server(self) -> dict:
@@ -61,6 +62,11 @@ class Scene:
         self._bought[sale, item][purchase] = quantity
         return purchase
 
+    def released(self, order: dict) -> None:
+        """Notes that this order has ended and its units are back."""
+        del self._bought[order["sale"], order["item"]][order["purchase"]]
+        self._released += 1
+
     def honest(self, sale: str, buyer: Client = None, item: str = "phone", **more) -> str:
         """The positive control: somebody honest buys one, right now, and gets it."""
         buyer = buyer or self.shop.buyer()
@@ -72,7 +78,7 @@ class Scene:
             stock, units = self.shop.stock(sale, item), sum(purchases.values())
             assert stock["units_held"] + stock["units_sold"] == units, (sale, item, stock, purchases)
             assert stock["units_available"] == stock["units_total"] - units, (sale, item, stock)
-        honest = sum(len(purchases) for purchases in self._bought.values())
+        honest = self._released + sum(len(purchases) for purchases in self._bought.values())
 
         def all_ordered():
             now = self._since()  # an answer can be quicker than the count of it

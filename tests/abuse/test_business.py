@@ -2,6 +2,7 @@
 import json
 
 from lib.shop import buy, instant, item_terms, ordered
+from scene import Scene
 
 QUANTITIES = ["0", "-1", "-1000", "9223372036854775807", "9223372036854775808", "18446744073709551617", "1.5", "1.0",
               '"1"', "NaN", "Infinity", "1e3", "1e0", "1e400", "null", "true", "[1]", '{"a":1}']
@@ -70,6 +71,26 @@ def test_33_the_operators_verbs_in_a_buyers_hands(shop, scene):
         assert stranger.get(f"/v1/sales/{sale}/status").code == "unauthenticated", key
     assert shop.admin.get(f"/v1/sales/{sale}").json["state"] == "open"
     scene.honest(sale)
+
+
+def test_34_hoarding_by_cancelling_and_buying_again(serving):
+    # Two strikes for each hold that was given up: the third slows, the fifth bars.
+    with serving(DOORBUSTER_RISK__STRIKES_SLOW="6", DOORBUSTER_RISK__STRIKES_BAR="10",
+                 DOORBUSTER_RISK__STRIKES_FORGET_S="3600", DOORBUSTER_RISK__SLOW_EVERY_S="3600") as shop:
+        scene, mallory, heard = Scene(shop), shop.buyer(), []
+        sale = scene.sale(items=[item_terms(units_total=1)])
+        for turn in range(8):
+            answer = buy(mallory, sale, key=f"turn-{turn}")
+            heard.append(answer.code or answer.status)
+            if answer.status != 202:
+                continue
+            order = ordered(mallory, scene.bought(sale, answer))["order"]
+            for _ in range(2):  # a repeated cancellation is no second strike
+                assert mallory.post(f"/v1/orders/{order['id']}/cancel").status == 200
+            scene.released(order)
+        assert heard == [202] * 4 + ["rate_limited"] * 4, heard
+        scene.honest(sale)  # the unit is back, and somebody else has it
+        scene.audit()
 
 
 def test_35_one_key_for_two_wishes(shop, scene):

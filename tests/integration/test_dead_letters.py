@@ -2,12 +2,13 @@
 import sqlite3
 import time
 
+from lib.cli import operator_of
 from lib.shop import buy, eventually, ordered
 
 POISON = bytes(range(16))
 
 
-def test_a_poisoned_record_is_buried_and_those_behind_it_are_served(own_shop):
+def test_a_poisoned_record_is_buried_and_those_behind_it_are_served(own_shop, tmp_path):
     shop = own_shop.start()
     sale = shop.open_sale()
     alice = shop.buyer("alice")
@@ -50,3 +51,15 @@ def test_a_poisoned_record_is_buried_and_those_behind_it_are_served(own_shop):
     shop.restart()
     assert shop.admin.get("/v1/dead-letters").json["dead_letters"] == letters, "and it stays in sight"
     assert ordered(shop.buyer("alice"), before)
+
+    assert shop.admin.get(f"/v1/dead-letters/{position}").json == letters[0]
+    assert shop.admin.get("/v1/dead-letters/1").code == "not_found"
+    tried = shop.admin.post(f"/v1/dead-letters/{position}/retry")
+    assert (tried.status, tried.code) == (409, "wrong_state") and tried.json["detail"], "there is no such item to sell"
+    operator = operator_of(shop.server, tmp_path)
+    assert operator.json("dead-letters", "show", str(position))["state"] == "open"
+    assert operator("dead-letters", "drop", str(position)).returncode == 0
+    assert shop.admin.post(f"/v1/dead-letters/{position}/drop").json["state"] == "dropped", "repeating is safe"
+    assert shop.admin.post(f"/v1/dead-letters/{position}/retry").code == "wrong_state"
+    assert "dropped" in operator("dead-letters", "list").stdout
+    assert shop.admin.post("/v1/dead-letters/1/drop").code == "not_found"

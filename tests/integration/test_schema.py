@@ -7,11 +7,12 @@ import pytest
 from lib.shop import buy, item_terms, ordered
 
 COLUMNS = {
-    "ledger.db": {"ledger": "position sale item epoch bucket sequence purchase buyer units accepted_at_ms"},
+    "ledger.db": {"ledger": "position sale item epoch bucket sequence purchase buyer units accepted_at_ms "
+                            "replaces"},
     "orders.db": {
         "sales": "id state version",
         "items": "sale id ordinal name price_minor original_price_minor currency units_per_buyer_max units_total "
-                 "units_available units_held units_sold version",
+                 "units_available units_held units_sold version orders_max",
         "purchases": "id sale item buyer units sequence accepted_at_ms position state reason order_id",
         "orders": "id purchase sale item buyer units amount_minor currency state version created_at_ms pay_by_ms "
                   "updated_at_ms",
@@ -45,13 +46,14 @@ def test_the_columns_are_there(folder, database):
 
 @pytest.mark.parametrize("database, statement", [
     ("ledger.db", "INSERT INTO ledger SELECT position+1, sale, item, epoch, bucket, sequence+1, purchase, buyer, "
-                  "units, accepted_at_ms FROM ledger"),
+                  "units, accepted_at_ms, replaces FROM ledger"),
     ("ledger.db", "INSERT INTO ledger SELECT position+1, sale, item, epoch, bucket, sequence, randomblob(16), buyer, "
-                  "units, accepted_at_ms FROM ledger"),
+                  "units, accepted_at_ms, replaces FROM ledger"),
     ("orders.db", "UPDATE items SET units_available = units_available - 1"),
     ("orders.db", "UPDATE items SET units_available = -1, units_held = units_total + 1"),
     ("orders.db", "INSERT INTO orders SELECT id+1, purchase, sale, item, buyer, units, amount_minor, currency, state, "
-                  "version, created_at_ms, pay_by_ms, updated_at_ms FROM orders"),
+                  "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder, payment, falls_to, reason FROM orders"),
+    ("orders.db", "UPDATE orders SET state = 'paid', hold = 'held'"),
     ("orders.db", "UPDATE purchases SET state = 'lost'"),
 ])
 def test_the_database_itself_refuses_a_broken_promise(folder, tmp_path, database, statement):

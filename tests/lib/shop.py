@@ -31,7 +31,7 @@ def eventually(what: str, probe):
 
 def item_terms(item: str = "phone", **changes) -> dict:
     return {"id": item, "name": item.capitalize(), "price_minor": 999900, "original_price_minor": 1599900,
-            "currency": "TWD", "units_total": 10, "units_per_buyer_max": 1, **changes}
+            "currency": "TWD", "units_total": 10, "units_per_buyer_max": 1, "orders_max": 0, **changes}
 
 
 def sale_terms(**changes) -> dict:

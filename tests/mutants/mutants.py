@@ -1,5 +1,5 @@
 """One-line mistakes, each of which breaks a promise. Its judge has to find every one: the simulator, or,
-for those of the embedded store, the real server ended at its write boundaries."""
+for those of the embedded store, its own tests or the real server ended at its write boundaries."""
 from dataclasses import dataclass
 
 
@@ -9,7 +9,7 @@ class Mutant:
     file: str
     right: str  # stands exactly once in the file
     wrong: str
-    judge: str = "sim"  # or "boundary"
+    judge: str = "sim"  # or "store", "boundary"
 
 
 ANSWER_ALL = ("for (size_t i = 0; i < commands.size(); ++i) "
@@ -65,4 +65,36 @@ MUTANTS = [
            "move_position(expected_position, placements.back().record.position);",
            "move_position(expected_position, placements.back().record.position); transaction.commit(); "
            "connection_.execute(\"BEGIN IMMEDIATE\");", judge="boundary"),
+
+    # Money and time.
+    Mutant("release_before_the_confirmed_void", "src/sale/order_life.cpp",
+           "OrderMove move = step(order, {voiding});",
+           "OrderMove move = step(order, {voiding}); release(move, reason_of_end(to));"),
+    Mutant("a_void_is_believed_before_its_answer", "src/orders/payment_desk.cpp",
+           "if (answer.view) ruling = rule_on(order, payment, *answer.view);",
+           "if (asked.ask == ProviderAsk::take_back) ruling = rule_on(order, payment, {.state = ProviderState::voided}); "
+           "else if (answer.view) ruling = rule_on(order, payment, *answer.view);"),
+    Mutant("a_late_capture_is_dropped", "src/sale/order_life.cpp",
+           "if (has_ended(order.state)) {", "if (has_ended(order.state)) return {}; else if (false) {"),
+    Mutant("a_second_capture_is_kept", "src/sale/order_life.cpp",
+           ".payment = surplus};  // somebody else's capture pays for it, or it is over",
+           ".payment = captured(payment, view, PaymentState::captured)};"),
+    Mutant("underpaid_is_paid", "src/sale/order_life.cpp",
+           "view.captured_minor == payment.amount_minor && view.captured_currency == payment.currency;",
+           "view.captured_currency == payment.currency;"),
+    Mutant("a_voided_attempt_is_not_watched", "src/orders/look_schedule.cpp",
+           "if (view && is_watched_enough(payment.looks)) payment.look_at.reset();", "payment.look_at.reset();"),
+    Mutant("the_book_does_not_hear_of_payments", "src/orders/payment_desk.cpp",
+           "books_.control(SellPurchase{after.sale, after.item, after.holder});", ""),
+    Mutant("an_event_is_forgotten", "src/sale/order_life.cpp",
+           "move.events = {EventKind::order_paid};", "move.events = {};"),
+    Mutant("events_are_taken_without_being_delivered", "src/orders/notifier.cpp",
+           "outbox_.take_events(options_.batch_max, is_delivering_, now);",
+           "outbox_.take_events(options_.batch_max, is_delivering_ && in_flight_.empty(), now);"),
+    Mutant("an_event_is_written_after_the_transaction", "src/store_sqlite/sqlite_orders.cpp",
+           "s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);",
+           "connection_.execute(\"COMMIT\"); connection_.execute(\"BEGIN IMMEDIATE\"); "
+           "s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);", judge="store"),
+    Mutant("a_payment_takes_no_unit", "src/store_sqlite/order_moves.cpp",
+           "return {-1, 0, 1};", "return {0, 0, 0};", judge="store"),
 ]

@@ -25,8 +25,8 @@ def replace_file(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def build_simulator() -> None:
-    result = subprocess.run(["ninja", "-C", WORK / "build", "doorbuster-sim"], capture_output=True, text=True)
+def build(target: str) -> None:
+    result = subprocess.run(["ninja", "-C", WORK / "build", target], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout[-4000:]
 
 
@@ -50,6 +50,11 @@ def build_crashable(mutant, source: Path) -> None:
 def simulate(seconds: int) -> subprocess.CompletedProcess:
     return subprocess.run([WORK / "build" / "doorbuster-sim", f"--seconds={seconds}"],
                           capture_output=True, text=True, timeout=seconds + 60)
+
+
+def run_store_tests() -> subprocess.CompletedProcess:
+    return subprocess.run([WORK / "build" / "unit" / "store_sqlite_test"], capture_output=True, text=True,
+                          timeout=SECONDS_MAX)
 
 
 def crash_at_boundaries() -> subprocess.CompletedProcess:
@@ -79,8 +84,8 @@ def copy() -> Path:
 
 
 def test_without_a_mistake_nothing_is_found(copy):
-    build_simulator()
-    result = simulate(5)
+    build("doorbuster-sim")
+    result = simulate(10)
     assert result.returncode == 0, result.stdout
 
 
@@ -92,14 +97,17 @@ def test_its_judge_catches(mutant, copy):
     path.write_text(right.replace(mutant.right, mutant.wrong))
     try:
         if mutant.judge == "sim":
-            build_simulator()
+            build("doorbuster-sim")
             result = simulate(SECONDS_MAX)
+        elif mutant.judge == "store":
+            build("store_sqlite_test")
+            result = run_store_tests()
         else:
             build_crashable(mutant, path)
             result = crash_at_boundaries()
     finally:
         path.write_text(right)
     found = [line for line in (result.stdout + result.stderr).splitlines()
-             if line.startswith(("broken:", "replay:", "doorbuster: CHECK failed", "--at="))]
+             if line.startswith(("broken:", "replay:", "doorbuster: CHECK failed", "--at=", "[  FAILED  ]"))]
     assert result.returncode != 0 and found, f"it ran for {SECONDS_MAX} s and nobody noticed"
     print(f"\n{mutant.name}: {found[0]}")

@@ -1,0 +1,43 @@
+// Replay: the sale once more, from the ledger through the book, and whether the same comes out.
+//
+// Fresh books get the sale's terms and the units it began with. Every ledger record asks the
+// real decision again and must be accepted, with its own sequence number. What else moved units
+// (payments, releases, restocks, cancellations) comes from the journals. The outcome is then
+// compared with the stored one, bit for bit: the stock of each item, what each purchase has of
+// its units, each buyer's active units.
+//
+// When did the book hear of a move? Not before it was committed, and in the order of commits:
+// that much is recorded. So a move is applied as late as possible, when an acceptance would
+// otherwise be refused, and never before its time. If there is any order of events that
+// explains the ledger, this one does: what an acceptance finds depends only on how many moves
+// were applied, so waiting forecloses nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "audit/records.hpp"
+
+namespace doorbuster::audit {
+
+struct Replayed {
+    // All mismatches are counted; so many are told.
+    static constexpr size_t mismatches_max = 1000;
+
+    SaleId sale;
+    uint64_t position = 0;  // the worker's: what is behind it has no stored outcome yet
+    uint64_t ledger_records = 0, in_flight = 0, moves = 0;
+    std::string digest_replayed, digest_stored;  // SHA-256 of the two outcomes, hexadecimal
+    std::vector<std::string> mismatches;         // in plain words
+    uint64_t mismatches_total = 0;
+
+    bool agrees() const { return mismatches_total == 0; }
+};
+
+// REQUIRES: the records are those of one sale.
+Replayed replay(const Records&);
+
+std::string json_of(const Replayed&);
+
+}  // namespace doorbuster::audit

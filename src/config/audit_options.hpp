@@ -1,0 +1,20 @@
+// The options of the audit.
+#pragma once
+
+#include "config/option.hpp"
+
+namespace doorbuster {
+
+struct AuditOptions : OptionGroup {
+    using OptionGroup::OptionGroup;
+
+    Option<uint32_t> every_s{
+        *this,
+        "every_s",
+        300,
+        {.min = 1, .max = 86'400},
+        "How often each sale that sells or is closed is recounted from its records. More often finds a "
+        "difference sooner; each time reads all records of the sale, beside it, on a thread of its own."};
+};
+
+}  // namespace doorbuster

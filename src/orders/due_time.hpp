@@ -1,0 +1,47 @@
+// DueTime: what the time of day is for those who have to pay by then.
+//
+// A clock that is set forward must not take a quarter of an hour from every buyer: what it
+// gained at once, beyond the time that passed, does not count until a day is over. By then
+// every window that was open has ended by the time that really passed. A clock that is set
+// back stands still (see Clock), so nothing comes early by it; where it was set forward
+// before, the gain melts away meanwhile.
+//
+// A process that starts again believes the clock.
+// Thread safety: none.
+#pragma once
+
+#include <optional>
+
+#include "base/clock.hpp"
+
+namespace doorbuster {
+
+class DueTime {
+public:
+    static constexpr milliseconds step_min{2'000};  // less is the clock being steered
+    static constexpr Uptime distrust{std::chrono::hours(24)};
+
+    // Called often: what passes between two calls is how a step is told from time.
+    void observe(Instant now, Uptime uptime) {
+        // The time of day at uptime 0. It stays what it is until somebody sets the clock.
+        const Instant origin = now - std::chrono::floor<milliseconds>(uptime);
+        if (!origin_) origin_ = trusted_ = origin;
+        if (origin - *origin_ > step_min) distrusted_until_ = uptime + distrust;
+        origin_ = origin;
+        const bool is_ahead = uptime < distrusted_until_ && origin > trusted_;
+        if (!is_ahead) {
+            trusted_ = origin;
+            distrusted_until_ = Uptime{};
+        }
+    }
+
+    milliseconds ahead() const { return origin_ ? *origin_ - trusted_ : milliseconds{0}; }
+    Instant of(Instant now) const { return now - ahead(); }
+
+private:
+    std::optional<Instant> origin_;  // as last seen
+    Instant trusted_{};              // as it was before the clock was set forward
+    Uptime distrusted_until_{};
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,20 @@
+// The page on which a buyer pays, or declines to, at the sandbox provider.
+//
+// Plain HTML without a script. Everything that came from outside is escaped.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/request.hpp"
+#include "sandbox/payment.hpp"
+
+namespace doorbuster::sandbox {
+
+std::string pay_page(const Payment&, Language);
+std::string unknown_payment_page(Language);
+
+// "CNY 12.34": with as many decimals as the currency has.
+std::string amount_text(int64_t amount_minor, std::string_view currency);
+
+}  // namespace doorbuster::sandbox

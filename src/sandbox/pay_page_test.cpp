@@ -1,0 +1,70 @@
+#include "sandbox/pay_page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sandbox/testing.hpp"
+
+namespace doorbuster::sandbox {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using enum PaymentState;
+
+Payment payment(PaymentState state) {
+    Payment made{.key = "k-1", .state = state, .intent = testing::intent(), .version = 1};
+    made.intent.return_url = "https://shop.example/orders/1?a=1&b=2";
+    return made;
+}
+
+TEST(PayPage, ShowsTheAmountAsTheCurrencyIsWritten) {
+    EXPECT_EQ(amount_text(1999, "CNY"), "CNY 19.99");
+    EXPECT_EQ(amount_text(5, "EUR"), "EUR 0.05");
+    EXPECT_EQ(amount_text(1999, "JPY"), "JPY 1999");
+    EXPECT_EQ(amount_text(1999, "KWD"), "KWD 1.999");
+}
+
+TEST(PayPage, OffersWhatTheStateAllows) {
+    const std::string fresh = pay_page(payment(created), Language::en);
+    EXPECT_THAT(fresh, HasSubstr("CNY 19.99"));
+    EXPECT_THAT(fresh, HasSubstr("order-1"));
+    EXPECT_THAT(fresh, HasSubstr("action=\"/pay/k-1/capture\""));
+    EXPECT_THAT(fresh, HasSubstr("action=\"/pay/k-1/decline\""));
+    EXPECT_THAT(pay_page(payment(declined), Language::en), HasSubstr("/capture"));
+    for (const PaymentState state : {captured, voided, refunded}) {
+        EXPECT_THAT(pay_page(payment(state), Language::en), Not(HasSubstr("<form")));
+    }
+}
+
+TEST(PayPage, LeadsBackToTheShop) {
+    EXPECT_THAT(pay_page(payment(captured), Language::en),
+                HasSubstr("href=\"https://shop.example/orders/1?a=1&amp;b=2\""));
+    Payment alone = payment(captured);
+    alone.intent.return_url.clear();
+    EXPECT_THAT(pay_page(alone, Language::en), Not(HasSubstr("href")));
+}
+
+TEST(PayPage, EscapesWhatCameFromOutside) {
+    Payment evil = payment(created);
+    evil.intent.reference = "<script>alert('1')</script>";
+    evil.intent.return_url = "https://x/\"><script>";
+    const std::string page = pay_page(evil, Language::en);
+    EXPECT_THAT(page, Not(HasSubstr("<script")));
+    EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;1&#39;)"));
+    EXPECT_THAT(page, HasSubstr("https://x/&quot;&gt;"));
+}
+
+TEST(PayPage, SpeaksThreeLanguages) {
+    EXPECT_THAT(pay_page(payment(created), Language::en), HasSubstr("lang=\"en\""));
+    EXPECT_THAT(pay_page(payment(created), Language::zh_hans), HasSubstr("请为您的订单付款"));
+    EXPECT_THAT(pay_page(payment(created), Language::zh_hant), HasSubstr("請為您的訂單付款"));
+    EXPECT_THAT(unknown_payment_page(Language::zh_hant), HasSubstr("沒有這筆支付"));
+}
+
+TEST(PayPage, ATombstoneShowsNoAmount) {
+    EXPECT_THAT(pay_page({.key = "k", .state = voided, .version = 1}, Language::en), Not(HasSubstr("<h1>")));
+}
+
+}  // namespace
+}  // namespace doorbuster::sandbox

@@ -1,0 +1,45 @@
+// Outbox in orders.db, on the connection that writes the orders.
+#pragma once
+
+#include "store/outbox.hpp"
+#include "store_sqlite/sqlite.hpp"
+
+namespace doorbuster {
+
+class SqliteOutbox final : public Outbox {
+public:
+    // `failure` remembers the first write whose outcome is unknown, together with the orders': both
+    // share one connection, and after it nothing is tried again.
+    // REQUIRES: the connection is prepared with orders_schema; both outlive this.
+    SqliteOutbox(sqlite::Connection& connection, std::optional<StoreError>& failure);
+
+    StoreResult<size_t> take_events(size_t count_max, bool deliver, Instant now) override;
+    StoreResult<uint64_t> position() override;
+    StoreResult<std::vector<Delivery>> due(Instant now, size_t count_max) override;
+    StoreResult<void> note(std::span<const DeliveryNote>, Instant now) override;
+    StoreResult<Delivery> resend(uint64_t event, Instant now) override;
+    StoreResult<std::vector<Delivery>> deliveries(std::optional<DeliveryState>,
+                                                  std::optional<uint64_t> before, size_t count_max) override;
+    StoreResult<std::optional<Delivery>> find_delivery(uint64_t event) override;
+    StoreResult<std::vector<DeliveryAttempt>> attempts_of(uint64_t event) override;
+    StoreResult<DeliveryBacklog> backlog() override;
+
+private:
+    void write_note(const DeliveryNote&, Instant now);
+
+    // guarded, remembering the first failure that leaves the outcome unknown.
+    template <class Body>
+    auto writing(std::string_view operation, Body&& body) {
+        auto done = sqlite::guarded(operation, std::forward<Body>(body));
+        if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
+        return done;
+    }
+
+    sqlite::Connection& connection_;
+    std::optional<StoreError>& failure_;
+    sqlite::Statement position_, last_, take_, move_, due_, change_, log_, trim_, ask_again_, one_;
+    sqlite::Statement newest_, newest_pending_, newest_failed_, newest_delivered_, attempts_, oldest_,
+        pending_;
+};
+
+}  // namespace doorbuster

@@ -1,0 +1,64 @@
+"""The server's own clock, set back and forward in the middle of a sale."""
+import datetime
+import glob
+import os
+
+import pytest
+
+from lib.shop import buy, eventually, ordered
+
+
+@pytest.fixture(scope="module")
+def clock(tmp_path_factory):
+    """set(seconds): the time of day that the server sees is off by so much from now on."""
+    file = tmp_path_factory.mktemp("clock") / "offset"
+
+    def set_by(seconds: int) -> None:
+        fresh = file.with_suffix(".new")
+        fresh.write_text(f"{seconds:+d}\n")
+        os.replace(fresh, file)
+    set_by.file = file
+    set_by(0)
+    return set_by
+
+
+@pytest.fixture(scope="module")
+def settings(clock):
+    libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+    assert libraries, "libfaketime is missing: scripts/setup installs it"
+    return {"LD_PRELOAD": libraries[0], "FAKETIME_TIMESTAMP_FILE": str(clock.file), "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1"}
+
+
+def now(shop) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(shop.anyone.get("/v1/time").json["now"].replace("Z", "+00:00"))
+
+
+def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):
+    sale, quick = scene.sale(payment_window_s=900), scene.sale(payment_window_s=5)
+    alice, bob = shop.buyer(), shop.buyer()
+    order = ordered(alice, scene.bought(sale, buy(alice, sale, key="k")))["order"]["id"]
+    before = now(shop)
+
+    clock(-7200)
+    assert now(shop) >= before, "time does not run backwards"
+    assert shop.anyone.get(f"/v1/sales/{sale}").json["state"] == "open"
+    scene.bought(sale, buy(bob, sale, key="k"))  # an honest buyer beside it: the sale did not un-open
+
+    clock(0)
+    eventually("the clock has caught up", lambda: now(shop) > before)
+    carol = shop.buyer()
+    hasty = ordered(carol, scene.bought(quick, buy(carol, quick, key="k")))["order"]
+    eventually("an order of the quick sale expires in its own time", lambda: carol.get(
+        f"/v1/orders/{hasty['id']}").json["state"] == "expired")
+    scene.released(hasty)
+    assert alice.get(f"/v1/orders/{order}").json["state"] == "pending_payment", "nobody else's time was over"
+
+    clock(+1200)
+    assert now(shop) > before + datetime.timedelta(seconds=1000), "the step has reached the server"
+    # Sweeps go on: what is done on the thread that sweeps has seen at least one since the step.
+    for _ in range(3):
+        shop.restock(sale, 1)
+    assert alice.get(f"/v1/orders/{order}").json["state"] == "pending_payment", "its quarter of an hour is not over"
+    assert alice.post(f"/v1/orders/{order}/cancel").status == 200
+    scene.released(alice.get(f"/v1/orders/{order}").json)
