@@ -64,6 +64,12 @@ class Records:
             record["purchase"] = record["purchase"].hex()
         for record in self.purchases:
             record["id"] = record["id"].hex()
+        orders_by_id = {order["id"]: order for order in self.orders}
+        for record in self.purchases:
+            # What an order knows of its purchase's end stands with the order.
+            order = orders_by_id.get(record["order_id"])
+            if order is not None and order["hold"] == "finished":
+                record["state"], record["reason"] = "cancelled", order["reason"]
         for record in self.orders:
             record["purchase"] = record["purchase"].hex()
 
@@ -73,6 +79,8 @@ def check_records(records: Records, report: Report) -> None:
     active_units = Counter()
     buyer_units = Counter()
     for order in records.orders:
+        report.expect("P1", "an order has its units exactly while its state says so",
+                      (order["hold"] != "finished") == (order["state"] in ACTIVE), lambda: order)
         if order["state"] in ACTIVE:
             active_units[order["sale"], order["item"]] += order["units"]
             buyer_units[order["sale"], order["item"], order["buyer"]] += order["units"]

@@ -11,7 +11,7 @@ LEDGER = """CREATE TABLE ledger(position INTEGER PRIMARY KEY, sale, item, epoch,
 ORDERS = """
 CREATE TABLE items(sale, id, units_per_buyer_max, units_total, units_available, units_held, units_sold);
 CREATE TABLE purchases(id BLOB, sale, item, buyer, units, sequence, accepted_at_ms, position, state, reason, order_id);
-CREATE TABLE orders(id INTEGER PRIMARY KEY, purchase BLOB, sale, item, buyer, units, amount_minor, state);
+CREATE TABLE orders(id INTEGER PRIMARY KEY, purchase BLOB, sale, item, buyer, units, amount_minor, state, hold, reason);
 CREATE TABLE buyer_holdings(sale, item, buyer, units);
 CREATE TABLE dead_letters(position, reason, record, buried_at_ms);
 CREATE TABLE worker(position);
@@ -35,8 +35,7 @@ class World:
             self.ledger.execute("INSERT INTO ledger VALUES(?,'s','phone',0,0,?,?,?,?,0)",
                                 (number, number, bytes.fromhex(purchase_id(number)), buyer, units))
             self.order(number, number, buyer, units)
-        self.orders.execute("UPDATE orders SET state='cancelled' WHERE id=102")
-        self.orders.execute("UPDATE purchases SET state='cancelled', reason='cancelled by the buyer' WHERE position=2")
+        self.orders.execute("UPDATE orders SET state='cancelled', hold='finished', reason='by the buyer' WHERE id=102")
         self.orders.execute("INSERT INTO items VALUES('s','phone',2,12,8,4,0)")
         self.orders.executemany("INSERT INTO buyer_holdings VALUES('s','phone',?,?)", [("ann", 2), ("cid", 2)])
         self.orders.execute("INSERT INTO worker VALUES(4)")
@@ -56,7 +55,7 @@ class World:
         identity = bytes.fromhex(purchase_id(number))
         self.orders.execute("INSERT INTO purchases VALUES(?,'s','phone',?,?,?,0,?,'ordered',NULL,?)",
                             (identity, buyer, units, number, number, 100 + order))
-        self.orders.execute("INSERT INTO orders VALUES(?,?,'s','phone',?,?,0,'pending_payment')",
+        self.orders.execute("INSERT INTO orders VALUES(?,?,'s','phone',?,?,0,'pending_payment','held',NULL)",
                             (100 + order, identity, buyer, units))
 
     @staticmethod
@@ -118,6 +117,7 @@ SPOILT = {
     "a unit too many": ("P1", sql("orders", "UPDATE items SET units_available=9, units_total=13")),
     "stock below zero": ("P1", sql("orders", "UPDATE items SET units_available=-1, units_held=13")),
     "held without an order": ("P1", sql("orders", "UPDATE items SET units_available=7, units_held=5")),
+    "units given back by an order that goes on": ("P1", sql("orders", "UPDATE orders SET hold='finished' WHERE id=101")),
     "a restock forgotten": ("P1", sql("orders", "UPDATE items SET units_total=10, units_available=6")),
     "sold out while units were there": ("P2", add(lambda w: w.refused("eve", 1, 97, 98, 409, "sold_out"))),
     "an error that explains nothing": ("P2", add(lambda w: w.refused("eve", 1, 97, 98, 500, "internal"))),
@@ -125,11 +125,11 @@ SPOILT = {
     "a purchase lost": ("P3", sql("orders", "DELETE FROM purchases WHERE position=1")),
     "a ledger record lost": ("P3", sql("ledger", "DELETE FROM ledger WHERE position=4")),
     "an order with other units": ("P3", sql("orders", "UPDATE orders SET units=1 WHERE id=104")),
-    "an order of nobody's purchase": ("P3", sql("orders", "INSERT INTO orders VALUES(200,x'ff','s','phone','x',1,0,'paid')")),
-    "two orders of one purchase": ("P3", sql("orders", "INSERT INTO orders SELECT 200,purchase,sale,item,buyer,units,0,state FROM orders WHERE id=101")),
+    "an order of nobody's purchase": ("P3", sql("orders", "INSERT INTO orders VALUES(200,x'ff','s','phone','x',1,0,'paid','sold',NULL)")),
+    "two orders of one purchase": ("P3", sql("orders", "INSERT INTO orders SELECT 200,purchase,sale,item,buyer,units,0,state,hold,reason FROM orders WHERE id=101")),
     "a purchase nobody asked for": ("P3", line(5, buyer="somebody else")),
     "a cancellation nobody asked for": ("P3", lambda world: world.lines.pop(6)),
-    "a cancellation without a reason": ("P3", sql("orders", "UPDATE purchases SET reason=NULL WHERE position=2")),
+    "a cancellation without a reason": ("P3", sql("orders", "UPDATE orders SET reason=NULL WHERE id=102")),
     "a cancellation undone": ("P3", sql("orders", "UPDATE orders SET state='paid' WHERE id=102")),
     "an answer that was never recorded": ("P3", add(lambda w: w.bought(9, "eve", 1, 97, 98))),
     "a promised purchase not found": ("P3", line(7, status=404)),
