@@ -332,7 +332,8 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
     if (entry.replaces)
         bind(s.give_order, 1, *entry.replaces).bind(2, static_cast<int64_t>(placement.order)).run();
     s.insert_order.bind(1, static_cast<int64_t>(placement.order));
-    bind(s.insert_order, 2, entry.replaces.value_or(acceptance.purchase))
+    const PurchaseId& purchase = entry.replaces ? *entry.replaces : acceptance.purchase;  // bound, not copied
+    bind(s.insert_order, 2, purchase)
         .bind(3, sale)
         .bind(4, item)
         .bind(5, buyer)
