@@ -94,7 +94,7 @@ class Buyer:
         """On the provider's page; what it did is the provider's to know."""
         while time.monotonic() < self.deadline:
             try:
-                status = self.provider.act(payment, verb)
+                status = self.provider.act(payment, verb).status
             except (OSError, http.client.HTTPException):
                 status = None
             if status is not None and status != 503:
