@@ -1,4 +1,4 @@
-"""What the browser tests need from npm, installed beside the build and only when it changed."""
+"""What the browser tests need from npm, one Chromium for all of them, and a shop that takes money."""
 import os
 import shutil
 import subprocess
@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from browser import Driver, Page
+from lib import jwt
+from lib.sandbox import Sandbox, free_port
+from lib.server import Server
+from lib.shop import Shop
+
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parents[1] / "build" / "browser"
+COOKIE = "shop_session"
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +37,81 @@ def chromium() -> str:
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert found, "no Chromium: on Debian it is the package chromium"
     return found
+
+
+@pytest.fixture(scope="session")
+def driver(node_modules, chromium):
+    driver = Driver(node_modules, chromium)
+    yield driver
+    driver.close()
+
+
+class Visits:
+    """Buyers who come to the pages of a shop. Every page that was opened is judged at the end of its test."""
+
+    def __init__(self, driver: Driver, shop: Shop):
+        self.driver, self.shop = driver, shop
+        self.origin = f"http://127.0.0.1:{shop.server.public_port}"
+        self._open = []
+
+    def token(self, buyer: str, **claims) -> str:
+        return jwt.mint(self.shop.server.hmac_secret, buyer, **claims)
+
+    def page(self, language: str = "en", **more) -> Page:
+        page = Page(self.driver, language, {self.origin}, **more)
+        self._open.append(page)
+        return page
+
+    def sale(self, sale: str, buyer: str = None, language: str = "en", **more) -> Page:
+        """The sale's page as this buyer, whose token comes in the address; or as nobody."""
+        page = self.page(language, **more)
+        page.goto(f"{self.origin}/sales/{sale}" + (f"#token={self.token(buyer)}" if buyer else ""))
+        return page
+
+    def end(self) -> None:
+        pages, self._open = self._open, []
+        try:
+            for page in pages:
+                page.judge()
+        finally:
+            for page in pages:
+                page.close()
+
+
+@pytest.fixture(scope="session")
+def paid_shop(tmp_path_factory):
+    """A shop and its provider, for all tests: each works with sales of its own."""
+    folder, port = tmp_path_factory.mktemp("browser"), free_port()
+    with Sandbox(folder, f"http://127.0.0.1:{port}/v1/payments/webhook") as provider:
+        provider.start()
+        with Server(folder / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{port}",
+                    DOORBUSTER_IDENTITY__COOKIE=COOKIE, DOORBUSTER_PAYMENTS__LOOK_MS_MIN="200",
+                    DOORBUSTER_PAYMENTS__LOOK_MS_MAX="1000",
+                    DOORBUSTER_PAYMENTS__RETURN_URL=f"http://127.0.0.1:{port}/orders", **provider.settings()) as server:
+            shop = Shop(server).start()
+            shop.provider = provider
+            yield shop
+            shop.close()
+            assert server.stop() == 0, server.said()
+        assert provider.stop() == 0, provider.said
+
+
+@pytest.fixture
+def shop(paid_shop) -> Shop:
+    return paid_shop
+
+
+@pytest.fixture
+def visits(driver, shop):
+    visits = Visits(driver, shop)
+    yield visits
+    visits.end()
+
+
+@pytest.fixture
+def own_shop(tmp_path):
+    """Not started yet, and the test's alone: to be killed, and to come back on the same port."""
+    with Server(tmp_path / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{free_port()}") as server:
+        shop = Shop(server)
+        yield shop
+        shop.close()

@@ -1,0 +1,158 @@
+"""Chromium from Python: a driver process that speaks JSON lines, its pages, and what every page is held to.
+
+A page is awaited by its state (`main[data-state]`), never by time. `Page.check` is what must hold in every
+state; `Page.judge` is what must hold of all that a page has done.
+"""
+import json
+import os
+import subprocess
+import threading
+import urllib.parse
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SHOTS = HERE.parents[1] / "build" / "browser" / "screenshots"
+LANGUAGES = {"en": "en-US", "zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}  # the page's, and a browser's that prefers it
+ANSWER_S_MAX = 90
+
+
+class Driver:
+    """One Chromium. Calls are answered in the order in which they are made."""
+
+    def __init__(self, node_modules: Path, chromium: str):
+        self._process = subprocess.Popen(
+            ["node", HERE / "driver.cjs", json.dumps({"chromium": chromium})], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "NODE_PATH": str(node_modules)})
+        self._last = 0
+        self.version = self._answer(0)
+
+    def __call__(self, what: str, **given):
+        self._last += 1
+        self._process.stdin.write(json.dumps({"id": self._last, "do": what, "with": given}) + "\n")
+        self._process.stdin.flush()
+        return self._answer(self._last)
+
+    def _answer(self, number: int):
+        watchdog = threading.Timer(ANSWER_S_MAX, self._process.kill)
+        watchdog.start()
+        line = self._process.stdout.readline()
+        watchdog.cancel()
+        assert line, "the driver has ended"
+        answer = json.loads(line)
+        assert answer["id"] == number, answer
+        assert "error" not in answer, answer["error"]
+        return answer["is"]
+
+    def close(self) -> None:
+        self._process.stdin.close()
+        self._process.wait(ANSWER_S_MAX)
+        self._process.stdout.close()
+
+
+class Page:
+    """A tab. `origins` are the only places that it may ask."""
+
+    def __init__(self, driver: Driver, language: str = "en", origins=(), beside: "Page" = None, cookie: dict = None,
+                 clock_shift_ms: int = 0, **options):
+        self.driver, self.language, self.origins = driver, language, set(origins)
+        self._expected = set()
+        self.number = driver("open", beside=beside and beside.number, cookie=cookie, clock_shift_ms=clock_shift_ms,
+                             options={"locale": LANGUAGES[language], **options})
+
+    def __call__(self, what: str, **given):
+        return self.driver(what, page=self.number, **given)
+
+    def goto(self, url: str) -> dict:
+        self.origins.add(origin_of(url))
+        return self("goto", url=url)
+
+    def click(self, selector: str) -> None:
+        self("click", selector=selector)
+
+    def wait(self, selector: str, state: str = "attached") -> None:
+        self("wait", selector=selector, state=state)
+
+    def until(self, *states: str) -> str:
+        """Waits for one of these states and says which it is."""
+        try:
+            self.wait(", ".join(f'main[data-state="{state}"]' for state in states))
+        except AssertionError as fault:
+            now = self.evaluate("return [document.querySelector('main').dataset.state, document.body.innerText]")
+            raise AssertionError(f"not {states} but {now[0]}: {now[1]}\n{self.log()}\n{fault}") from None
+        return self.state
+
+    @property
+    def state(self) -> str:
+        return self.evaluate("return document.querySelector('main').dataset.state")
+
+    @property
+    def url(self) -> str:
+        return self("url")
+
+    def text(self, selector: str) -> str:
+        return self("text", selector=selector).strip()
+
+    def evaluate(self, body: str, argument=None):
+        """`body` is that of a function of `argument`."""
+        return self("evaluate", expression=body, argument=argument)
+
+    def wait_true(self, body: str, argument=None) -> None:
+        self("wait_true", expression=body, argument=argument)
+
+    def interfere(self, method: str, ending: str, *steps) -> None:
+        """A step is the name of one, or what comes in place of the server's answer."""
+        self("interfere", method=method, ending=ending,
+             steps=[{"step": step} if isinstance(step, str) else {"step": "answer", **step} for step in steps])
+
+    def storage(self) -> dict:
+        return self("storage")
+
+    def requests(self, method: str = None, ending: str = "") -> list:
+        return [one for one in self("seen")["requests"] if (method is None or one["method"] == method)
+                and urllib.parse.urlsplit(one["url"]).path.endswith(ending)]
+
+    def log(self) -> list:
+        return self("seen")["log"]
+
+    def expect(self, *what) -> None:
+        """Failures that belong to the story: a status, or "lost" for requests without an answer."""
+        self._expected.update(what)
+
+    def judge(self) -> None:
+        """No word of any script on the console, no violation of the policy, no other origin, no failure unforeseen."""
+        seen = self("seen")
+        assert seen["violations"] == [], seen["violations"]
+        spoken = [entry for entry in seen["log"] if entry["source"] != "network"]
+        assert spoken == [], spoken
+        for one in seen["requests"]:
+            url = urllib.parse.urlsplit(one["url"])
+            assert url.scheme in ("blob", "data") or origin_of(one["url"]) in self.origins, one["url"]
+            # A status is an answer, also where nobody read the body; what a page that went away no longer waits for is
+            # no failure.
+            if one["status"] is not None:
+                assert one["status"] < 400 or one["status"] in self._expected, (one["method"], one["url"], one["status"])
+            elif one["failed"] not in (None, "net::ERR_ABORTED"):
+                assert "lost" in self._expected, (one["method"], one["url"], one["failed"])
+
+    def check(self, state: str, name: str = None, selector: str = "main") -> None:
+        """What holds in every state; `name` is that of the picture, if it is not the state's."""
+        if state is not None:
+            self.until(state)
+        self.judge()
+        assert self.evaluate("return document.documentElement.lang") == self.language
+        wide = self.evaluate("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        assert wide[0] <= wide[1], f"it scrolls sideways: {wide}"
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        self("screenshot", path=str(SHOTS / f"{name or state}-{self.language}.png"))
+        found = self("axe")
+        assert found["rules"] > 90 and found["violations"] == [], json.dumps(found, indent=1)
+        if state is not None:
+            assert self.state == state, f"{state} did not stay while it was looked at"
+
+    def close(self) -> None:
+        self("close")
+
+
+def origin_of(url: str) -> str:
+    parts = urllib.parse.urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
