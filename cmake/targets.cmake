@@ -16,6 +16,8 @@ function(doorbuster_library NAME)
     if(ARG_TESTS)
         add_executable(${NAME}_test ${ARG_TESTS})
         target_link_libraries(${NAME}_test PRIVATE ${TARGET} ${ARG_TEST_LINKS} GTest::gmock GTest::gtest_main)
+        # Of the tests themselves only the compile time matters.
+        target_compile_options(${NAME}_test PRIVATE -O0)
         set_target_properties(${NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit)
         add_test(NAME ${NAME} COMMAND ${NAME}_test)
         set_property(GLOBAL APPEND PROPERTY DOORBUSTER_TESTS ${NAME}_test)

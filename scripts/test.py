@@ -20,6 +20,10 @@ from typing import Callable
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
 FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
+BOUNDARY_STEP_SHORT = 3  # one in so many boundaries; which ones, the seed says
+MUTANTS_SHORT = 9
+# Unit tests that start threads: what the thread sanitizer can judge.
+THREADED = ("base", "sale", "shard", "orders", "audit", "funnel", "http", "file_watch", "key_watch", "provider")
 
 
 @dataclass
@@ -42,7 +46,13 @@ class Part:
     what: str
     about: str  # how long it takes, for --help
     run: Callable[[argparse.Namespace], Count]
-    presets: tuple = ()  # the builds that it needs: a preset, or a preset and targets of it
+    builds: tuple = ()  # what it needs: a preset, or a preset and targets of it
+    builds_whole: tuple = ()  # what its whole round needs beside them
+
+
+def is_whole(part: str, options: argparse.Namespace) -> bool:
+    """Long campaigns run whole where they are asked for by name; a run of everything has a short round of each."""
+    return options.whole or part in options.parts
 
 
 def run_format(_options) -> Count:
@@ -90,10 +100,12 @@ def count_gtest(report: Path, status: int) -> Count:
     return count
 
 
-def run_unit(_options, build: Path = BUILD) -> Count:
+def run_unit(_options, build: Path = BUILD, only: tuple = ()) -> Count:
     total = Count()
     with tempfile.TemporaryDirectory(prefix="doorbuster-unit-") as scratch:
         for name, command in unit_programs(build):
+            if only and name not in only:
+                continue
             report = Path(scratch) / f"{name}.json"
             began = time.monotonic()
             result = subprocess.run([*command, f"--gtest_output=json:{report}", "--gtest_brief=1"],
@@ -154,9 +166,9 @@ def run_alerts(_options) -> Count:
 
 def run_fuzz(options) -> Count:
     """One test per fuzzer. What is found stays in the build folder, as does the corpus, which grows from run to run."""
-    build, seeds = ROOT / "build" / "fuzz", ROOT / "tests" / "fuzz" / "seeds"
+    build, seeds = ROOT / "build" / "asan", ROOT / "tests" / "fuzz" / "seeds"
     names = sorted(path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "tests" / "fuzz").glob("*_fuzz.cpp"))
-    seconds = options.fuzz_seconds or (120 if "fuzz" in options.parts else 5)
+    seconds = options.fuzz_seconds or (120 if is_whole("fuzz", options) else 5)
 
     def fuzz(name):
         corpus, found = build / "corpus" / name, build / "found"
@@ -199,7 +211,7 @@ def run_money(options) -> Count:
 
 
 def run_boundary(options) -> Count:
-    arguments = ["-s"]
+    arguments = ["-s"] if is_whole("boundary", options) else ["-s", f"--boundary-step={BOUNDARY_STEP_SHORT}"]
     if options.seed is not None:
         arguments.append(f"--seed={options.seed}")
     return run_pytest("boundary", *arguments)
@@ -212,8 +224,11 @@ def run_sim(options) -> Count:
     return Count(passed=1) if status == 0 else Count(failed=1)
 
 
-def run_mutants(_options) -> Count:
-    return run_pytest("mutants", "-s")
+def run_mutants(options) -> Count:
+    arguments = ["-s"] if is_whole("mutants", options) else ["-s", f"--mutants={MUTANTS_SHORT}"]
+    if options.seed is not None:
+        arguments.append(f"--seed={options.seed}")
+    return run_pytest("mutants", *arguments)
 
 
 def run_sanitize(options) -> Count:
@@ -221,7 +236,8 @@ def run_sanitize(options) -> Count:
     for name in ("asan", "tsan"):
         build = ROOT / "build" / name
         print(f"-- {name}", flush=True)
-        total += run_unit(options, build)
+        only = THREADED if name == "tsan" and not is_whole("sanitize", options) else ()
+        total += run_unit(options, build, only)
         total += run_pytest("integration", build=build)
     return total
 
@@ -240,35 +256,37 @@ PARTS = [
     Part("image", "tesseract against the pictures of the human check, and a sheet of them to read", "10 s", run_image,
          ("release",)),
     Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
-         ("fuzz fuzzers",)),
+         ("asan fuzzers",)),
     Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
          ("release",)),
     Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
          ("release",)),
-    Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut", "4 min",
-         run_boundary, ("release",)),
+    Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut",
+         "2 min; by name 5 min", run_boundary, ("release",)),
     Part("sim", "simulated sales from fresh seeds, with every fault", "1 min", run_sim, ("release",)),
-    Part("mutants", "one-line mistakes, each built and caught by the simulator", "4 min", run_mutants,
+    Part("mutants", "one-line mistakes, each built and caught by the simulator", "3 min; by name 7 min", run_mutants,
          ("release",)),
-    Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "15 min", run_sanitize,
-         ("asan checked", "tsan checked")),
+    Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "8 min", run_sanitize,
+         ("asan checked", f"tsan doorbuster {' '.join(f'{name}_test' for name in THREADED)}"), ("tsan checked",)),
 ]
 
 
 def parse_arguments():
     parts = "\n".join(f"  {part.name:14} {part.what} (about {part.about})" for part in PARTS)
     parser = argparse.ArgumentParser(
-        prog="./test", description="Sets up, builds and tests. Without a PART everything runs.",
+        prog="./test",
+        description="Sets up, builds and tests. Without a PART everything runs, with a short round of the long ones.",
         epilog=f"parts, in the order in which they run:\n{parts}",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", metavar="PART", nargs="*", help="run only these parts")
+    parser.add_argument("--whole", action="store_true", help="with every part: its whole round, as when it is named")
     parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
     parser.add_argument("--orders", type=int, default=2000, help="money: how many buyers (2000)")
     parser.add_argument("--money-kills", type=int, default=8, help="money: how often the server is killed (8)")
     parser.add_argument("--sim-seconds", type=int, default=60, help="sim: for how long fresh seeds are run (60)")
     parser.add_argument("--fuzz-seconds", type=int,
                         help="fuzz: for how long each fuzzer runs (120 if fuzz is named as a PART, else 5)")
-    parser.add_argument("--seed", type=int, help="crash, boundary, money: repeat the choices of an earlier run")
+    parser.add_argument("--seed", type=int, help="crash, boundary, money, mutants: repeat the choices of an earlier run")
     options = parser.parse_args()
     names = [part.name for part in PARTS]
     for name in options.parts:
@@ -280,13 +298,18 @@ def parse_arguments():
 def main() -> int:
     options = parse_arguments()
     chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
-    for preset in sorted({preset for part in chosen for preset in part.presets}):
-        if subprocess.run([ROOT / "scripts" / "build", *preset.split()]).returncode != 0:
-            print("0 passed, 1 failed")
-            return 1
-
+    builds = {build for part in chosen for build in part.builds}
+    builds |= {build for part in chosen if is_whole(part.name, options) for build in part.builds_whole}
     total = Count()
     lines = []
+    for preset in sorted({build.split()[0] for build in builds}):
+        targets = sorted({target for build in builds if build.split()[0] == preset for target in build.split()[1:]})
+        began = time.monotonic()
+        if subprocess.run([ROOT / "scripts" / "build", preset, *targets]).returncode != 0:
+            print("0 passed, 1 failed")
+            return 1
+        lines.append(f"{'build ' + preset:14} ({time.monotonic() - began:.1f} s)")
+
     for part in chosen:
         print(f"== {part.name}: {part.what}", flush=True)
         began = time.monotonic()

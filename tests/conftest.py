@@ -7,4 +7,4 @@ def pytest_collection_modifyitems(items):
 
 def pytest_addoption(parser):
     parser.addoption("--kills", type=int, default=100, help="crash: how often the server is killed")
-    parser.addoption("--seed", type=int, default=None, help="crash: repeat the choices of an earlier run")
+    parser.addoption("--seed", type=int, default=None, help="repeat the choices of an earlier run")

@@ -186,6 +186,9 @@ private:
 
 class GateTest : public ::testing::Test {
 protected:
+    // The gate's thread may call what a derived test owns, so it ends before any destructor begins.
+    void TearDown() override { gate_.reset(); }
+
     void start(GateOptions options = {}) {
         options.listen = "127.0.0.1:0";
         gate_ = std::make_unique<Gate>(uint16_t{0}, options);

@@ -1,6 +1,5 @@
 """Ends a real server at every write boundary of its data folder, in each way to die."""
 import itertools
-import os
 import random
 from collections import Counter
 
@@ -9,7 +8,6 @@ import pytest
 
 from boundary import CRASHABLE, Crash, run_all, run_once
 
-STEP = int(os.environ.get("BOUNDARY_STEP", "1"))  # 1: every boundary
 POWER_CUTS = 2  # per boundary: each takes something else
 # In a run without a crash: less would mean that the script no longer meets what it is for.
 COUNT_MIN = {"write wal": 150, "sync wal": 25, "write db": 15, "sync db": 4, "write journal": 2,
@@ -29,19 +27,24 @@ def seed(request):
     return given if given is not None else random.SystemRandom().randrange(1 << 32)
 
 
-def crashes(mode: str, seed: int, per_boundary: int = 1):
-    """At the first boundary, the second, and so on without an end."""
+@pytest.fixture(scope="module")
+def step(request):
+    return request.config.getoption("--boundary-step")
+
+
+def crashes(mode: str, seed: int, step: int, per_boundary: int = 1):
+    """At every boundary, or at one in so many, without an end."""
     choice = random.Random(f"{mode}-{seed}")
-    for at in itertools.count(1, STEP):
+    for at in itertools.count(choice.randint(1, step), step):
         for _ in range(per_boundary):
             yield Crash(at, mode, choice.randrange(1 << 32))
 
 
-def double_crashes(seed: int):
+def double_crashes(seed: int, step: int):
     """One in three boundaries, and then one of the first of the restart: it reads both logs and writes
     the orders that were promised."""
     choice = random.Random(f"double-{seed}")
-    for at in itertools.count(1, 3 * STEP):
+    for at in itertools.count(choice.randint(1, 3 * step), 3 * step):
         yield Crash(at, choice.choice(("kill", "half", "power")), choice.randrange(1 << 32),
                     again_at=choice.randint(1, RESTART_BOUNDARIES))
 
@@ -66,16 +69,16 @@ def test_a_run_without_a_crash_passes_every_kind_of_boundary(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["kill", "half"])
-def test_a_kill_at_any_boundary_breaks_no_promise(tmp_path, mode, seed):
-    assert tell(mode, seed, run_all(tmp_path, crashes(mode, seed))) == []
+def test_a_kill_at_any_boundary_breaks_no_promise(tmp_path, mode, seed, step):
+    assert tell(mode, seed, run_all(tmp_path, crashes(mode, seed, step))) == []
 
 
-def test_a_power_cut_at_any_boundary_breaks_no_promise(tmp_path, seed):
-    assert tell("power", seed, run_all(tmp_path, crashes("power", seed, POWER_CUTS))) == []
+def test_a_power_cut_at_any_boundary_breaks_no_promise(tmp_path, seed, step):
+    assert tell("power", seed, run_all(tmp_path, crashes("power", seed, step, POWER_CUTS))) == []
 
 
-def test_a_second_crash_during_the_restart_breaks_no_promise(tmp_path, seed):
-    outcomes = run_all(tmp_path, double_crashes(seed))
+def test_a_second_crash_during_the_restart_breaks_no_promise(tmp_path, seed, step):
+    outcomes = run_all(tmp_path, double_crashes(seed, step))
     again = Counter(outcome.died_again_at for outcome in outcomes if outcome.died_again_at)
     assert tell("twice", seed, outcomes) == []
     print(f"boundary: of these, crashed again in the restart: {again}")
