@@ -1,0 +1,39 @@
+// Questions to the server: anybody's, and this buyer's own.
+import { data } from "./data.js";
+import { call, persist } from "./http.js";
+import { forget_token, token } from "./identity.js";
+
+// No header of its own: from another origin that needs no preflight.
+export const look = (path) => call(path, {});
+
+export function buyer_headers() {
+  const mine = token();
+  return { "Accept-Language": document.documentElement.lang, ...(mine && { Authorization: "Bearer " + mine }) };
+}
+
+// A POST where there is a body; null: one that is empty.
+export async function ask(path, body, headers) {
+  const answer = await call(path, {
+    credentials: "include",
+    ...(body !== undefined && { method: "POST" }),
+    ...(body && { body: JSON.stringify(body) }),
+    headers: { ...buyer_headers(), ...(body && { "Content-Type": "application/json" }), ...headers },
+  });
+  if (answer.code == "unauthenticated") forget_token();
+  return answer;
+}
+
+// Goes to the payment page; where it cannot, says why.
+export async function pay(order, on_wait) {
+  const answer = await persist(async () => {
+    const begun = await ask(`/v1/orders/${order}/payments`, null);
+    // The provider has not said yet where.
+    if (!begun.code && !begun.body.payment_url) begun.code = "unknown";
+    return begun;
+  }, on_wait);
+  if (!answer.code) location.assign(answer.body.payment_url);
+  return answer;
+}
+export const cancel = (order, on_wait) => persist(() => ask(`/v1/orders/${order}/cancel`, null), on_wait);
+
+export const link = (kind, sale) => data.links[kind].replace("{sale}", sale);

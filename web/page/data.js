@@ -1,0 +1,3 @@
+// What the server wrote into the page.
+export const $ = (id) => document.getElementById(id);
+export const data = JSON.parse($("data").textContent);
