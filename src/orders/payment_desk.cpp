@@ -302,6 +302,7 @@ StoreResult<void> PaymentDesk::change_payment(const PaymentChange& change, Insta
 // After the commit, and only then.
 void PaymentDesk::tell(std::span<const OrderMove> moves, std::span<const Moved> moved) {
     std::vector<PurchaseId> changed;
+    std::vector<ControlCommand> commands;
     for (size_t i = 0; i < moves.size(); ++i) {
         if (moved[i] != Moved::done) continue;
         const auto& [before, after, payment, events] = moves[i];
@@ -309,15 +310,16 @@ void PaymentDesk::tell(std::span<const OrderMove> moves, std::span<const Moved> 
         if (payment && payment->before && payment->before->state != payment->after.state)
             tally_.payment_became(payment->after.state);
         if (after.state == OrderState::paid) {
-            books_.control(SellPurchase{after.sale, after.item, after.holder});
+            commands.push_back(SellPurchase{after.sale, after.item, after.holder});
         } else if (before.hold != HoldState::finished && after.hold == HoldState::finished) {
-            books_.control(ReleasePurchase{after.sale, after.item, after.holder});
+            commands.push_back(ReleasePurchase{after.sale, after.item, after.holder});
             const bool is_unpaid = after.state == OrderState::expired || after.state == OrderState::cancelled;
             if (is_unpaid && hooks_.abandoned) hooks_.abandoned(after.buyer);
         }
         if (after.state == OrderState::reinstating) ask_books_at_ = Uptime{};  // in the next turn
         if (hooks_.changed) changed.push_back(after.purchase);
     }
+    books_.control_all(std::move(commands));
     if (!changed.empty()) hooks_.changed(changed);
 }
 

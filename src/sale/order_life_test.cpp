@@ -188,6 +188,16 @@ TEST(OrderLife, EveryCaptureButTheFirstIsRefundedOnItsOwnRecord) {
     }
 }
 
+TEST(OrderLife, TheCaptureThatPaysForAnOrderIsNotRefundedBecauseItsRecordIsBehind) {
+    for (const StockPolicy policy : policies) {
+        const PaymentRuling ruling = rule_on(order_in(paid, policy), attempt(PaymentState::open), captured());
+        EXPECT_FALSE(ruling.move);
+        ASSERT_TRUE(ruling.payment);
+        EXPECT_EQ(ruling.payment->after.state, PaymentState::captured);
+        EXPECT_EQ(ruling.payment->after.captured_minor, 999900);
+    }
+}
+
 TEST(OrderLife, ACaptureIsRuledOnOnce) {
     for (const PaymentState state :
          {PaymentState::captured, PaymentState::refunding, PaymentState::refunded}) {

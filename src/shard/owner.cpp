@@ -1,5 +1,8 @@
 #include "shard/owner.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/check.hpp"
 #include "base/threads.hpp"
 
@@ -76,18 +79,38 @@ std::chrono::nanoseconds Owner::predicted_wait() const {
 }
 
 void Owner::control(ControlCommand command, std::function<void()> applied) {
+    Control one{std::move(command), std::move(applied)};
+    take_controls({&one, 1});
+}
+
+void Owner::control_all(std::vector<ControlCommand> commands) {
+    std::vector<Control> all;
+    all.reserve(commands.size());
+    for (ControlCommand& command : commands) all.push_back({std::move(command), {}});
+    // In pieces that find room: a full queue is worked off meanwhile.
+    for (std::span<Control> rest = all; !rest.empty();) {
+        const auto some = rest.first(std::min(rest.size(), options_.control_capacity));
+        take_controls(some);
+        rest = rest.subspan(some.size());
+    }
+}
+
+void Owner::take_controls(std::span<Control> controls) {
     const Stage stage = stage_.load(std::memory_order_acquire);
     if (stage == Stage::not_started || stage == Stage::stopped) {
         // Before the start the caller's is the only thread. After the end nobody reads the
         // books any more: what the command says is recorded, and the next start sees it.
-        if (stage == Stage::not_started) shard_.apply(command);
-        if (applied) applied();
+        for (Control& control : controls) {
+            if (stage == Stage::not_started) shard_.apply(control.command);
+            if (control.applied) control.applied();
+        }
         return;
     }
     {
         std::unique_lock lock(control_mutex_);
-        control_room_.wait(lock, [&] { return controls_.size() < options_.control_capacity; });
-        controls_.push_back({std::move(command), std::move(applied)});
+        control_room_.wait(lock,
+                           [&] { return controls_.size() + controls.size() <= options_.control_capacity; });
+        std::move(controls.begin(), controls.end(), std::back_inserter(controls_));
         has_controls_.store(true, std::memory_order_release);
     }
     wakeup_.wake();

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -59,6 +60,7 @@ public:
     // Units of the item that are asked for by those who wait.
     uint64_t units_waited_for(ItemSlot slot) { return waiting_.of(slot); }
     void control(ControlCommand command, std::function<void()> applied = {}) override;
+    void control_all(std::vector<ControlCommand> commands) override;
     void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) override;
 
     // Decides all that was submitted, then ends the thread. REQUIRES: nobody submits any more.
@@ -81,6 +83,7 @@ private:
     enum class Stage : uint8_t { not_started, running, failed, stopped };
 
     void run();
+    void take_controls(std::span<Control> controls);
     bool run_controls();
     bool run_batch();
     void take_reinstatements();

@@ -30,14 +30,13 @@ struct FixedClock final : Clock {
 
 class OwnerTest : public ::testing::Test {
 protected:
+    OpenBook open_book(uint32_t units, Phase phase = Phase::selling) {
+        return {
+            ItemSlot{0}, SaleId("phone-drop"), ItemId("phone"), {1, t0, t0 + 1h}, {units, units, 0, 0}, phase,
+            board};
+    }
     void open(uint32_t units) {
-        owner.control(OpenBook{ItemSlot{0},
-                               SaleId("phone-drop"),
-                               ItemId("phone"),
-                               {1, t0, t0 + 1h},
-                               {units, units, 0, 0},
-                               Phase::selling,
-                               board});
+        owner.control(open_book(units));
         owner.set_sinks({&sink, &sink});
     }
 
@@ -88,6 +87,18 @@ TEST_F(OwnerTest, AControlIsAppliedBehindWhatWasGivenBefore) {
     owner.stop();
 }
 
+TEST_F(OwnerTest, MoreControlsAtOnceThanThereIsRoomForAreAllApplied) {
+    Owner narrow{shard, clock, {.control_capacity = 4}, {}};
+    narrow.control(open_book(1));
+    narrow.start();
+    narrow.control_all(std::vector<ControlCommand>(11, RestockItem{ItemSlot{0}, 1}));
+    std::promise<void> applied;
+    narrow.control(RestockItem{ItemSlot{0}, 1}, [&] { applied.set_value(); });
+    applied.get_future().wait();
+    EXPECT_EQ(board->stock().units_total, 13u);
+    narrow.stop();
+}
+
 TEST_F(OwnerTest, AReinstatementIsAnsweredWhenItIsDurableAndTakesOneUnitHoweverOftenAsked) {
     open(2);
     owner.start();
@@ -106,13 +117,7 @@ TEST_F(OwnerTest, AReinstatementIsAnsweredWhenItIsDurableAndTakesOneUnitHoweverO
 
 TEST_F(OwnerTest, WithTheRoomFullAPutterWaitsAndIsAnsweredAllTheSame) {
     Owner narrow{shard, clock, {.reinstatements_max = 1}, {}};
-    narrow.control(OpenBook{ItemSlot{0},
-                            SaleId("phone-drop"),
-                            ItemId("phone"),
-                            {1, t0, t0 + 1h},
-                            {100, 100, 0, 0},
-                            Phase::closed,
-                            board});
+    narrow.control(open_book(100, Phase::closed));
     narrow.start();
     std::atomic<uint32_t> accepted{0};
     std::vector<std::thread> putters;

@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "sale/board.hpp"
 #include "sale/catalogue.hpp"
@@ -87,6 +89,11 @@ public:
     // Applied in the order given. Waits where the reserved room is full; never refuses.
     // `applied`, if any, is called on the owner thread.
     virtual void control(ControlCommand command, std::function<void()> applied = {}) = 0;
+
+    // Several at once: the owner is called to them once, not for each.
+    virtual void control_all(std::vector<ControlCommand> commands) {
+        for (ControlCommand& command : commands) control(std::move(command));
+    }
 
     // Waits where the reserved room is full; never refused for it. `answered` is called once,
     // when what it says is durable, on the owner thread (on the caller's while that does not

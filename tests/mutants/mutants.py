@@ -85,7 +85,7 @@ MUTANTS = [
     Mutant("a_voided_attempt_is_not_watched", "src/orders/look_schedule.cpp",
            "if (view && is_watched_enough(payment.looks)) payment.look_at.reset();", "payment.look_at.reset();"),
     Mutant("the_book_does_not_hear_of_payments", "src/orders/payment_desk.cpp",
-           "books_.control(SellPurchase{after.sale, after.item, after.holder});", ""),
+           "commands.push_back(SellPurchase{after.sale, after.item, after.holder});", ""),
     Mutant("an_event_is_forgotten", "src/sale/order_life.cpp",
            "move.events = {EventKind::order_paid};", "move.events = {};"),
     Mutant("events_are_taken_without_being_delivered", "src/orders/notifier.cpp",
