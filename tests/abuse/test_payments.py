@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from lib.sandbox import Sandbox, free_port
+from lib.ports import free_port
+from lib.sandbox import Sandbox
 from lib.shop import buy, eventually, ordered
 from lib.signing import sign, webhook_secret
 

@@ -2,32 +2,17 @@
 import re
 import secrets
 import signal
-import socket
 import subprocess
 import threading
 
 from lib.client import Answer, Client
+from lib.ports import free_port
 from lib.server import BINARY, START_S_MAX, STOP_S_MAX, clean_environment
 from lib.signing import webhook_secret
 
 READY = re.compile(r"sandbox-pay is ready\s+url=http://127\.0\.0\.1:(\d+)")
 EVERY_FAULT = ["delayed", "repeated", "reordered", "lost", "forged", "underpaid", "wrong_currency",
                "captured_after_void", "unreachable"]
-
-
-def free_port() -> int:
-    """For a server whose address somebody else must know before it starts, and after its restart.
-
-    Below the range from which the system gives ports to those who ask for any.
-    """
-    while True:
-        port = 10_000 + secrets.randbelow(20_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 class Sandbox:

@@ -12,7 +12,8 @@ import pytest
 
 from crowd import Buyer, Server as Address, Told
 from lib.cli import operator_of
-from lib.sandbox import EVERY_FAULT, Sandbox, free_port
+from lib.ports import free_port
+from lib.sandbox import EVERY_FAULT, Sandbox
 from lib.server import Server
 from lib.shop import Shop, item_terms
 
