@@ -44,6 +44,7 @@ int run_words(const std::vector<std::string>& words, CliWorld& world, const CliH
     add_serve_command(app, run);
     add_dev_command(app, run);
     add_sale_command(app, run);
+    add_publish_command(app, run);
     add_order_command(app, run);
     add_letters_command(app, run);
     add_reconcile_command(app, run);

@@ -41,6 +41,7 @@ struct CliRun {
 void add_serve_command(CLI::App&, CliRun&);
 void add_dev_command(CLI::App&, CliRun&);
 void add_sale_command(CLI::App&, CliRun&);
+void add_publish_command(CLI::App&, CliRun&);
 void add_order_command(CLI::App&, CliRun&);
 void add_letters_command(CLI::App&, CliRun&);
 void add_reconcile_command(CLI::App&, CliRun&);

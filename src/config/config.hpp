@@ -10,6 +10,7 @@
 
 #include "config/audit_options.hpp"
 #include "config/option.hpp"
+#include "config/page_options.hpp"
 #include "config/payment_options.hpp"
 #include "config/webhook_options.hpp"
 
@@ -49,8 +50,9 @@ struct ServerOptions : OptionGroup {
         "origins",
         "",
         origins_rule,
-        "Sites whose pages may call with a buyer's cookie, separated by commas, for example "
-        "https://shop.example. The server's own site always may.",
+        "Other sites whose pages may call and read the answers (CORS), also with a buyer's cookie, separated "
+        "by commas, for example https://shop.example: where `doorbuster publish` put the pages. The server's "
+        "own site always may.",
         Reload::live};
     Option<uint32_t> connections_max{
         *this,
@@ -544,6 +546,7 @@ public:
     AuditOptions audit{groups_, "audit"};
     LookupsOptions lookups{groups_, "lookups"};
     EventsOptions events{groups_, "events"};
+    PageOptions page{groups_, "page"};
     LogOptions log{groups_, "log"};
 
     std::string file;  // the one that was read; empty if none was

@@ -15,19 +15,12 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::string_view front_page =
-    R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Doorbuster</title>)"
-    R"(<h1>Doorbuster</h1><p>A flash-sale server. <a href="/v1/sales">Sales</a> · )"
-    R"(<a href="/openapi.json">Interface</a></p></html>)";
-
-constexpr std::string_view page_when_closed =
-    R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Closed for the moment</title>)"
-    R"(<meta name="viewport" content="width=device-width, initial-scale=1">)"
-    R"(<h1>Closed for the moment</h1><p>Please come back later. What you have bought is yours.</p>)"
-    R"(<p lang="zh-Hans">暂时关闭，请稍后再来。您已购买的商品不受影响。</p>)"
-    R"(<p lang="zh-Hant">暫時關閉，請稍後再來。您已購買的商品不受影響。</p></html>)";
-
 constexpr std::chrono::hours demo_token_lifetime{12};
+
+bool is_page(const PathParts& path, std::string_view whole) {
+    if (whole == "/") return true;
+    return (path.size() == 1 && path[0] == "orders") || (path.size() == 2 && path[0] == "sales");
+}
 
 // What the request is for, by which an overloaded server tells what it leaves out.
 RequestKind kind_of(Method method, const PathParts& path) {
@@ -59,9 +52,17 @@ PublicApi::PublicApi(Services& services, Gate& gate, const EventTerms& events)
       orders_(services, replies_, door_, not_found_),
       payments_(services, replies_, door_),
       checks_(services, replies_, door_, sales_),
+      pages_(replies_),
       openapi_headers_(
           fmt::format("Cache-Control: public, max-age=60\r\nETag: {}\r\n", etag_of(openapi_document()))),
-      openapi_etag_(etag_of(openapi_document())) {}
+      openapi_etag_(etag_of(openapi_document())) {
+    cors_.set_origins(services.funnel_rules->origins);
+}
+
+void PublicApi::set_rules(std::shared_ptr<const FunnelRules> rules) {
+    cors_.set_origins(rules->origins);
+    door_.set_rules(std::move(rules));
+}
 
 void PublicApi::set_catalogue(std::shared_ptr<const Catalogue> catalogue) {
     sales_.set_catalogue(std::move(catalogue));
@@ -84,12 +85,14 @@ void PublicApi::reading(Exchange& exchange, Read read) {
 void PublicApi::handle(Exchange& exchange) {
     const Request& request = exchange.request();
     const PathParts path(request.path);
-    if (request.path == "/" && door_.level() == Level::closed) return closed_page(exchange);
+    cors_.mark(exchange);
+    if (is_page(path, request.path) && door_.level() == Level::closed) return closed_page(exchange);
     if (request.path == "/v1/payments/webhook" && request.method == Method::post)
         return is_rebuilding() ? replies_.refuse(exchange, Code::rebuilding) : payments_.webhook(exchange);
+    if (Cors::is_preflight(request)) return preflight(exchange, path);
     if (!door_.lets_in(exchange, kind_of(request.method, path))) return;
 
-    if (request.path == "/") return reading(exchange, [&] { page(exchange); });
+    if (is_page(path, request.path)) return reading(exchange, [&] { page(exchange, path); });
     if (path.size() >= 2 && path[0] == "v1") return handle_v1(exchange, path);
     if (request.path == "/openapi.json") return reading(exchange, [&] { openapi(exchange); });
     if (request.path == "/dev/sign-in" && services_.demo_sign_in) {
@@ -167,18 +170,24 @@ void PublicApi::time(Exchange& exchange) {
     replies_.send(exchange, Response{.headers = no_store, .body = body});
 }
 
-void PublicApi::page(Exchange& exchange) {
-    replies_.send(exchange, Response{.content_type = "text/html; charset=utf-8",
-                                     .headers = "Cache-Control: public, max-age=60\r\n",
-                                     .body = front_page});
+void PublicApi::page(Exchange& exchange, const PathParts& path) {
+    if (path.size() == 2 && is_rebuilding())
+        return door_.refuse(exchange, Stage::rebuilding, Code::rebuilding);
+    pages_.show(exchange, exchange.request().path);
 }
 
 void PublicApi::closed_page(Exchange& exchange) {
     probe_.refused(Stage::level);
-    replies_.send(exchange, Response{.status = 503,
-                                     .content_type = "text/html; charset=utf-8",
-                                     .headers = "Cache-Control: no-store\r\nRetry-After: 60\r\n",
-                                     .body = page_when_closed});
+    pages_.show_closed(exchange);
+}
+
+// It counts as the request that it asks for, in limits as under load.
+void PublicApi::preflight(Exchange& exchange, const PathParts& path) {
+    const Request& request = exchange.request();
+    const Method asked = request.access_control_request_method == "POST" ? Method::post : Method::get;
+    if (!door_.lets_in(exchange, kind_of(asked, path))) return;
+    if (!cors_.allows(request.origin)) return replies_.refuse(exchange, Code::cross_site);
+    replies_.send(exchange, Response{.status = 204, .content_type = {}, .headers = Cors::preflight_headers});
 }
 
 void PublicApi::openapi(Exchange& exchange) {

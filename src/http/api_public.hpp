@@ -7,9 +7,11 @@
 #include <span>
 
 #include "http/checks.hpp"
+#include "http/cors.hpp"
 #include "http/door.hpp"
 #include "http/gate.hpp"
 #include "http/orders.hpp"
+#include "http/pages.hpp"
 #include "http/payments.hpp"
 #include "http/purchase_events.hpp"
 #include "http/purchases.hpp"
@@ -27,7 +29,10 @@ public:
     PublicApi(Services& services, Gate& gate, const EventTerms& events);
 
     void set_catalogue(std::shared_ptr<const Catalogue>);
-    void set_rules(std::shared_ptr<const FunnelRules> rules) { door_.set_rules(std::move(rules)); }
+    void set_rules(std::shared_ptr<const FunnelRules> rules);
+    void set_page(const std::string& path, std::shared_ptr<const Page> page) {
+        pages_.set_page(path, std::move(page));
+    }
 
     void handle(Exchange&) override;
     void purchase_decided(Exchange&, const PurchaseReply&) override;
@@ -43,8 +48,9 @@ private:
     void handle_v1(Exchange&, const PathParts&);
     void handle_sale(Exchange&, const PathParts&);
     void time(Exchange&);
-    void page(Exchange&);
+    void page(Exchange&, const PathParts&);
     void closed_page(Exchange&);
+    void preflight(Exchange&, const PathParts&);
     void openapi(Exchange&);
     void sign_in(Exchange&);
 
@@ -64,6 +70,8 @@ private:
     OrderEndpoints orders_;
     PaymentEndpoints payments_;
     CheckEndpoints checks_;
+    PageEndpoints pages_;
+    Cors cors_;
     const std::string openapi_headers_, openapi_etag_;
     bool has_catalogue_ = false;
     bool was_ready_ = false;  // stays so: the books do not go away again

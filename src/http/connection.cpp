@@ -127,7 +127,7 @@ bool Connection::begin_stream(const Response& head, StreamOwner& owner, uint64_t
     CHECK(in_hand_);
     const bool goes_on = !closed_ && head_.request.method != Method::head;
     closing_ = true;
-    append_stream_head(out_, head, home_.date());
+    append_stream_head(out_, head, added_headers_, home_.date());
     answered();
     begin_ = end_ = 0;  // as before any close, nothing behind it is read as a request
     if (!goes_on) return false;
@@ -157,6 +157,7 @@ Framing Connection::framing() const {
             .says_keep_alive = head_.is_http10,
             .is_head = head_.request.method == Method::head,
             .language = language(),
+            .headers = added_headers_,
             .retry_after_s = home_.retry_after_s()};
 }
 
@@ -167,6 +168,7 @@ void Connection::answered() {
     scan_.reset();
     chunks_.reset();
     has_head_ = sent_continue_ = false;
+    added_headers_.clear();
     proceed_later();
 }
 

@@ -48,6 +48,7 @@ public:
     const Request& request() const override { return head_.request; }
     Language language() const override;
     Gate& gate() override;
+    void add_headers(std::string_view lines) override { added_headers_ = lines; }
     void answer(const Response&) override;
     const Address& peer() const override { return peer_; }
     void refuse(Code) override;
@@ -109,6 +110,7 @@ private:
     size_t request_end_ = 0;
     bool has_head_ = false;
     bool sent_continue_ = false;
+    std::string added_headers_;  // of the answer that it will get
 
     // Output: bytes before written_ have gone.
     std::string out_;

@@ -25,6 +25,7 @@ public:
         std::abort();
     }
     const Address& peer() const override { return peer_; }
+    void add_headers(std::string_view lines) override { added = lines; }
     void answer(const Response& response) override { status = response.status; }
     void refuse(Code code) override { status = status_of(code); }
     void refuse(Code code, std::string_view) override { status = status_of(code); }
@@ -45,7 +46,7 @@ public:
     std::string take() { return std::exchange(sent, {}); }
 
     int status = 0;
-    std::string headers, sent;
+    std::string headers, sent, added;
     bool has_gone = false, is_slow = false, has_ended = false;
     StreamOwner* owner = nullptr;
     uint64_t stream = 0;

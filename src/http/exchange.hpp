@@ -48,6 +48,9 @@ public:
     virtual Gate& gate() = 0;
     virtual const Address& peer() const = 0;  // the other end of the connection: perhaps a proxy
 
+    // Lines that the answer will carry, whatever it turns out to be; each ended by CRLF.
+    virtual void add_headers(std::string_view lines) = 0;
+
     virtual void answer(const Response&) = 0;
     virtual void refuse(Code) = 0;  // the preformatted bytes, for this exchange's language
     // With further header lines, a Retry-After of their own among them.

@@ -46,6 +46,9 @@ private:
             case http::verb::patch:
                 head_.request.method = Method::patch;
                 break;
+            case http::verb::options:
+                head_.request.method = Method::options;
+                break;
             default:
                 head_.request.method = Method::other;
         }
@@ -95,6 +98,12 @@ private:
                 break;
             case http::field::accept_language:
                 set_once(request.accept_language, value);
+                break;
+            case http::field::accept_encoding:
+                set_once(request.accept_encoding, value);
+                break;
+            case http::field::access_control_request_method:
+                set_once(request.access_control_request_method, value);
                 break;
             case http::field::origin:
                 good = set_once(request.origin, value);

@@ -8,7 +8,7 @@
 
 namespace doorbuster {
 
-enum class Method : uint8_t { get, head, post, put, patch, del, other };
+enum class Method : uint8_t { get, head, post, put, patch, del, options, other };
 
 // Languages of titles and pages, by Accept-Language.
 enum class Language : uint8_t { en, zh_hans, zh_hant };
@@ -21,8 +21,9 @@ struct Request {
     std::string_view body;
 
     std::string_view authorization, idempotency_key, if_match, if_none_match, content_type, accept,
-        accept_language;
+        accept_language, accept_encoding;
     std::string_view host, origin, cookie, last_event_id;
+    std::string_view access_control_request_method;  // a browser asks whether a page may send this
     std::string_view webhook_id, webhook_timestamp, webhook_signature;
     // X-Forwarded-For: the last lines of it, in their order; what a proxy adds comes last.
     static constexpr size_t forwarded_lines_max = 4;

@@ -76,6 +76,7 @@ void append_number(std::string& out, size_t number) {
 
 void append_rest(std::string& out, std::string_view body, const Framing& framing, const DateLine& date) {
     out += date.view();
+    out += framing.headers;
     if (framing.closes) {
         out += "Connection: close\r\n";
     } else if (framing.says_keep_alive) {
@@ -154,13 +155,14 @@ void append_answer(std::string& out, const Response& response, const Framing& fr
     append_rest(out, has_body ? response.body : std::string_view{}, framing, date);
 }
 
-void append_stream_head(std::string& out, const Response& response, const DateLine& date) {
+void append_stream_head(std::string& out, const Response& response, std::string_view headers,
+                        const DateLine& date) {
     out += status_line(response.status);
     out += "Content-Type: ";
     out += response.content_type;
     out += "\r\nX-Content-Type-Options: nosniff\r\n";
     out += response.headers;
-    append_rest(out, {}, {.closes = true}, date);
+    append_rest(out, {}, {.closes = true, .headers = headers}, date);
 }
 
 void append_refusal(std::string& out, Code code, const Framing& framing, const DateLine& date) {

@@ -30,13 +30,14 @@ struct Framing {
     bool says_keep_alive = false;  // HTTP/1.0 clients want to be told
     bool is_head = false;          // like GET, without the body
     Language language = Language::en;
-    uint32_t retry_after_s = 1;  // 1 to retry_after_s_max, for refusals that carry one
+    std::string_view headers = {};  // further ones, of the request's surroundings
+    uint32_t retry_after_s = 1;     // 1 to retry_after_s_max, for refusals that carry one
 };
 constexpr uint32_t retry_after_s_max = 3;
 
 void append_answer(std::string& out, const Response&, const Framing&, const DateLine&);
 // Without a length: the body ends with the connection.
-void append_stream_head(std::string& out, const Response&, const DateLine&);
+void append_stream_head(std::string& out, const Response&, std::string_view headers, const DateLine&);
 void append_refusal(std::string& out, Code, const Framing&, const DateLine&);
 // `headers` bring their own Retry-After, where the code has one.
 void append_refusal(std::string& out, Code, std::string_view headers, const Framing&, const DateLine&);

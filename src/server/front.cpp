@@ -53,12 +53,14 @@ std::string with_port(const std::string& listen, uint16_t port) {
 
 }  // namespace
 
-Front::Front(const Config& config)
+Front::Front(const Config& config, const PageTerms& page_terms)
     : stream_room_({.streams_max = config.events.streams_max,
                     .streams_per_buyer_max = config.events.streams_per_buyer_max}),
       event_terms_{.stream_max = std::chrono::seconds(config.events.stream_s_max.value()),
                    .heartbeat = std::chrono::seconds(config.events.heartbeat_s.value()),
-                   .room = stream_room_} {
+                   .room = stream_room_},
+      pages_(page_terms,
+             [this](const std::string& path, std::shared_ptr<const Page> page) { show_page(path, page); }) {
     const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
     const uint32_t threads = config.server.threads == 0 ? cores : config.server.threads.value();
     GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
@@ -96,6 +98,7 @@ void Front::start(Services& services, RiskServices& risk, const OrderWorker& wor
     }
     admin_api_ = std::make_unique<AdminApi>(services, risk, worker);
     admin_gate_->set_handler(*admin_api_);
+    pages_.start();  // the first ones wait at the gates when these begin
     for (const auto& gate : gates_) gate->start();
     admin_gate_->start();
 }
@@ -106,15 +109,28 @@ void Front::publish(std::shared_ptr<const Catalogue> catalogue, std::function<vo
         catalogue_ = catalogue;
     }
     // Whoever is told of the change must find it at every gate.
-    const auto left = std::make_shared<std::atomic<size_t>>(gates_.size() + 1);
+    const auto left = std::make_shared<std::atomic<size_t>>(2 * gates_.size() + 1);
+    auto is_there = [left, shown] {
+        if (left->fetch_sub(1) == 1) shown();
+    };
     auto show = [&](Gate& gate, auto& api) {
-        gate.post([&api, catalogue, left, shown] {
+        gate.post([&api, catalogue, is_there] {
             api.set_catalogue(catalogue);
-            if (left->fetch_sub(1) == 1) shown();
+            is_there();
         });
     };
     for (size_t i = 0; i < gates_.size(); ++i) show(*gates_[i], *apis_[i]);
     show(*admin_gate_, *admin_api_);
+    // Behind the pages, which a gate gets in the same way.
+    pages_.follow(catalogue, [this, is_there] {
+        for (const auto& gate : gates_) gate->post(is_there);
+    });
+}
+
+void Front::show_page(const std::string& path, const std::shared_ptr<const Page>& page) {
+    for (size_t i = 0; i < gates_.size(); ++i) {
+        gates_[i]->post([api = apis_[i].get(), path, page] { api->set_page(path, page); });
+    }
 }
 
 void Front::publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown) {
@@ -152,6 +168,7 @@ bool Front::drain(milliseconds at_most) {
 }
 
 void Front::stop() {
+    pages_.stop();
     for (const auto& gate : gates_) gate->stop();
     admin_gate_->stop();
 }

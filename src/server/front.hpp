@@ -14,6 +14,7 @@
 #include "http/api_admin.hpp"
 #include "http/api_public.hpp"
 #include "http/gate.hpp"
+#include "http/page_thread.hpp"
 #include "http/stream_room.hpp"
 #include "metrics/page.hpp"
 #include "sale/catalogue.hpp"
@@ -23,12 +24,12 @@ namespace doorbuster {
 class Front {
 public:
     // Binds both listeners. Throws std::runtime_error with a sentence that says what to do.
-    explicit Front(const Config& config);
+    Front(const Config& config, const PageTerms& page_terms);
 
     std::vector<ReplySink*> sinks();
     std::vector<DelaySensor*> delay_sensors();
     void start(Services& services, RiskServices& risk, const OrderWorker& worker);
-    // `shown` is called when every gate has it.
+    // `shown` is called when every gate has it, and the pages that go with it.
     void publish(std::shared_ptr<const Catalogue> catalogue, std::function<void()> shown);
     void publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown);
 
@@ -49,6 +50,8 @@ public:
     void describe(MetricsSnapshot& snapshot, Instant now) const;
 
 private:
+    void show_page(const std::string& path, const std::shared_ptr<const Page>& page);
+
     StreamRoom stream_room_;
     const EventTerms event_terms_;
     std::vector<std::unique_ptr<Gate>> gates_;  // public; by index
@@ -56,6 +59,8 @@ private:
     std::string public_address_, admin_address_;
     std::vector<std::unique_ptr<PublicApi>> apis_;
     std::unique_ptr<AdminApi> admin_api_;
+
+    PageThread pages_;
 
     mutable std::mutex mutex_;
     std::shared_ptr<const Catalogue> catalogue_;  // guarded by mutex_; the newest

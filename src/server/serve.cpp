@@ -58,6 +58,13 @@ std::vector<WebhookSecret> provider_secrets(const PaymentsOptions& options) {
     return secrets;
 }
 
+PageTerms page_terms(const PageOptions& options, bool has_demo_sign_in) {
+    return {.cooldown_ms = options.cooldown_ms,
+            .cache = std::chrono::seconds(options.cache_s.value()),
+            .stale = std::chrono::seconds(options.stale_s.value()),
+            .has_demo_sign_in = has_demo_sign_in};
+}
+
 // A crowd needs a file descriptor each; the soft limit is often 1,024.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -82,7 +89,7 @@ int run(const Config& config, const ServeMode& mode) {
     if (!audit_readers) return failed(audit_readers.error().text());
     const auto last_id = last_id_of(store->orders->reader());
     if (!last_id) return failed(last_id.error().text());
-    Front front(config);
+    Front front(config, page_terms(config.page, mode.demo_sign_in));
 
     Shard shard(*store->ledger);
     OrdersThread* orders_thread_at = nullptr;

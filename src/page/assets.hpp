@@ -1,0 +1,18 @@
+// What the pages are made of, as the build bundled it from web/page.
+#pragma once
+
+#include <string_view>
+
+namespace doorbuster::assets {
+
+std::string_view sale_html();
+std::string_view sales_html();
+std::string_view orders_html();
+
+std::string_view sale_script();
+std::string_view sales_script();
+std::string_view orders_script();
+
+std::string_view style();  // of every page, the sandbox's among them
+
+}  // namespace doorbuster::assets

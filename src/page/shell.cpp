@@ -1,0 +1,134 @@
+#include "page/shell.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/crypto.hpp"
+
+namespace doorbuster {
+
+namespace {
+
+std::string hash_source(std::string_view text) {
+    return fmt::format("'sha256-{}'", base64(bytes_of(sha256(text))));
+}
+
+std::string_view without_end(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    return text;
+}
+
+}  // namespace
+
+Shell::Shell(const Parts& parts) {
+    const std::string_view style = without_end(parts.style), script = without_end(parts.script);
+    std::string text;
+    for (std::string_view rest = parts.html; !rest.empty();) {
+        const size_t open = rest.find("{{");
+        text += rest.substr(0, open);
+        if (open == std::string_view::npos) break;
+        const size_t close = rest.find("}}", open);
+        CHECK(close != std::string_view::npos);
+        const std::string_view name = rest.substr(open + 2, close - open - 2);
+        rest.remove_prefix(close + 2);
+        if (name == "style") {
+            text += style;
+            style_hash_ = hash_source(style);
+            continue;
+        }
+        if (name == "script") {
+            text += script;
+            script_hash_ = hash_source(script);
+            continue;
+        }
+        const Field field = name == "lang"      ? Field::language
+                            : name == "title"   ? Field::title
+                            : name == "summary" ? Field::summary
+                            : name == "data"    ? Field::data
+                                                : Field::none;
+        CHECK(field != Field::none);
+        pieces_.push_back({std::exchange(text, {}), field});
+    }
+    pieces_.push_back({std::move(text), Field::none});
+}
+
+std::string Shell::fill(const PageText& page) const {
+    const std::string title = html_escaped(page.title), summary = html_escaped(page.summary),
+                      language = html_escaped(page.language), data = json_in_html(page.data);
+    std::string html;
+    for (const Piece& piece : pieces_) {
+        html += piece.text;
+        switch (piece.behind) {
+            case Field::none:
+                break;
+            case Field::language:
+                html += language;
+                break;
+            case Field::title:
+                html += title;
+                break;
+            case Field::summary:
+                html += summary;
+                break;
+            case Field::data:
+                html += data;
+                break;
+        }
+    }
+    return html;
+}
+
+std::string Shell::policy(std::string_view api_origin) const {
+    const auto source_or_none = [](const std::string& hash) {
+        return hash.empty() ? "'none'" : hash.c_str();
+    };
+    const std::string api = api_origin.empty() ? std::string() : fmt::format(" {}", api_origin);
+    return fmt::format(
+        "default-src 'none'; script-src {}; style-src {}; connect-src 'self'{}; worker-src blob:; "
+        "img-src 'self' data: blob:{}; base-uri 'none'; form-action 'self'{}; frame-ancestors 'none'",
+        source_or_none(script_hash_), source_or_none(style_hash_), api, api, api);
+}
+
+std::string html_escaped(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+std::string json_in_html(std::string_view json) {
+    std::string out;
+    out.reserve(json.size());
+    for (const char c : json) {
+        if (c == '<') {
+            out += "\\u003c";
+        } else {
+            out += c;
+        }
+    }
+    return out;
+}
+
+}  // namespace doorbuster
