@@ -3,8 +3,8 @@ import { data } from "./data.js";
 import { call, persist } from "./http.js";
 import { forget_token, token } from "./identity.js";
 
-// No header of its own: from another origin that needs no preflight.
-export const look = (path) => call(path, {});
+// Without a header of its own a question to another origin needs no preflight.
+export const look = call;
 
 export function buyer_headers() {
   const mine = token();
@@ -15,8 +15,8 @@ export function buyer_headers() {
 export async function ask(path, body, headers) {
   const answer = await call(path, {
     credentials: "include",
-    ...(body !== undefined && { method: "POST" }),
-    ...(body && { body: JSON.stringify(body) }),
+    method: body === undefined ? "GET" : "POST",
+    body: body && JSON.stringify(body),
     headers: { ...buyer_headers(), ...(body && { "Content-Type": "application/json" }), ...headers },
   });
   if (answer.code == "unauthenticated") forget_token();
@@ -24,16 +24,15 @@ export async function ask(path, body, headers) {
 }
 
 // Goes to the payment page; where it cannot, says why.
-export async function pay(order, on_wait) {
+export async function pay(order) {
   const answer = await persist(async () => {
     const begun = await ask(`/v1/orders/${order}/payments`, null);
     // The provider has not said yet where.
-    if (!begun.code && !begun.body.payment_url) begun.code = "unknown";
-    return begun;
-  }, on_wait);
+    return begun.code || begun.body.payment_url ? begun : { ...begun, code: "unknown" };
+  });
   if (!answer.code) location.assign(answer.body.payment_url);
   return answer;
 }
-export const cancel = (order, on_wait) => persist(() => ask(`/v1/orders/${order}/cancel`, null), on_wait);
+export const cancel = (order) => persist(() => ask(`/v1/orders/${order}/cancel`, null));
 
 export const link = (kind, sale) => data.links[kind].replace("{sale}", sale);

@@ -1,16 +1,16 @@
 // Who the buyer is: a token handed over in the address, or the shop's cookie.
 import * as clock from "./clock.js";
 import { $, data } from "./data.js";
+import { call } from "./http.js";
 import { keep, recall } from "./store.js";
 
 const name = "doorbuster.token";
-const in_address = /^#token=([^&]+)/;
 
 function take_from_address() {
-  const found = in_address.exec(location.hash);
-  if (!found) return false;
+  const [, given] = location.hash.split("#token=");
+  if (!given) return;
   history.replaceState(null, "", location.pathname + location.search);
-  keep(name, decodeURIComponent(found[1]));
+  keep(name, given);
   return true;
 }
 take_from_address();
@@ -27,30 +27,23 @@ function claims_of(token) {
 
 export function token() {
   const kept = recall(name);
-  if (!kept) return null;
-  const { exp } = claims_of(kept);
-  if (clock.is_set() && exp * 1000 <= clock.now()) return forget_token();
-  return kept;
+  return kept && clock.now() >= claims_of(kept).exp * 1000 ? forget_token() : kept;
 }
-export function forget_token() {
-  keep(name, null);
-  return null;
-}
-export const buyer = () => claims_of(token() || "").sub || "cookie";
+export const forget_token = () => keep(name);
+export const buyer = () => claims_of(token()).sub || "cookie";
 // A cookie may say who it is: only the server knows.
-export const may_be_known = () => !!token() || !data.dev;
+export const may_be_known = () => token() || !data.dev;
 
 export function on_demo_sign_in(done) {
   $("sign-in").onsubmit = async (event) => {
     event.preventDefault();
-    const name_given = new FormData(event.target).get("buyer").trim();
-    const reply = await fetch("/dev/sign-in", {
+    const { code, body } = await call("/dev/sign-in", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ buyer: name_given }),
-    }).catch(() => ({}));
-    if (!reply.ok) return;
-    keep(name, (await reply.json()).token);
+      body: JSON.stringify({ buyer: $("name").value }),
+    });
+    if (code) return;
+    keep(name, body.token);
     done();
   };
 }

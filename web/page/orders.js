@@ -53,14 +53,14 @@ function show_order(order) {
   anchor.href = link("sale", order.sale);
   add(top, "span", say(order.state)).className = "tag";
   add(card, "p", (order.quantity > 1 ? order.quantity + " × " : "") + money(order.amount_minor, order.currency));
-  add(card, "p", say("ordered", { time: day_and_time(order.created_at_ms) }) + " · " + say("order", { order: order.id }));
+  add(card, "p", say("ordered", day_and_time(order.created_at_ms)) + " · " + say("order", order.id));
   if (!is_payable(order)) return;
 
   add(card, "p", "").className = "when";
   const row = add(card, "div", "");
   row.className = "row";
   if (!giving_back[order.id]) {
-    button(row, "pay", { money: money(order.amount_minor, order.currency) }, (event) => begin_to_pay(order, event)).className =
+    button(row, "pay", money(order.amount_minor, order.currency), (event) => begin_to_pay(order, event)).className =
       "first";
   }
   button(row, giving_back[order.id] ? "keep" : "cancel", {}, () => give_back(order)).className = "second";
@@ -71,7 +71,7 @@ function show() {
   const words_now = {
     loading: say("moment"),
     empty: say("none"),
-    offline: tell(navigator.onLine ? "unreachable" : "offline").join(" "),
+    offline: tell("offline").join(" "),
     sign_in: tell("sign_in").join(" "),
   };
   put($("status"), note || words_now[state] || "");
@@ -90,7 +90,7 @@ function show() {
 function tick() {
   for (const order of orders) {
     const part = $("o" + order.id) && $("o" + order.id).querySelector(".when");
-    if (part) put(part, say("pay_within", { time: countdown(order.pay_by_ms - clock.now()) }));
+    if (part) put(part, say("pay_within", countdown(order.pay_by_ms - clock.now())));
   }
 }
 
@@ -116,7 +116,7 @@ function give_back(order) {
 }
 
 async function settle(order, answer) {
-  note = answer.code ? say("failed", { title: answer.body.title }) : "";
+  note = answer.code ? say("failed", answer.body.title) : "";
   await load();
 }
 
@@ -127,7 +127,7 @@ async function load() {
   const answer = await question();
   if (answer.code == "unauthenticated") return set_state("sign_in");
   if (answer.code) {
-    note = say("failed", { title: answer.body.title });
+    note = say("failed", answer.body.title);
     return set_state("failed");
   }
   const fresh = answer.body.orders;

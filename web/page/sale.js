@@ -4,11 +4,11 @@ import { pass_check } from "./check.js";
 import * as clock from "./clock.js";
 import { $, data } from "./data.js";
 import { follow } from "./follow.js";
-import { jittered, pause, pause_after, will_pass } from "./http.js";
+import { jittered, pause, pause_after, persist, will_pass } from "./http.js";
 import * as identity from "./identity.js";
-import { forget_milestone, show_goods, show_state, show_time } from "./sale_view.js";
+import { forget_milestone, show_facts, show_goods, show_state, show_time } from "./sale_view.js";
 import * as shell from "./shell.js";
-import { has_opened, is_warm, state_of, warms_at } from "./states.js";
+import { has_opened, is_lit, is_warm, state_of, warms_at } from "./states.js";
 import { keep, recall } from "./store.js";
 import * as en from "./words_en.js";
 import * as hans from "./words_zh_hans.js";
@@ -23,57 +23,70 @@ const words = [
 
 const grace_ms = 5000;  // in which "give it back" can be taken back
 const check_spread_ms_max = 60000;
-const path = "/v1/sales/" + data.sale.id;
+const { id } = data.sale;
+const path = "/v1/sales/" + id;
 const start_jitter_ms = Math.random() * (data.sale.start_jitter_ms || 0);
 
 const model = {
-  sale: data.sale,
   item: data.sale.items[0],
   quantity: 1,
-  lights_at_ms: 0,
   cool_until: 0,
-  is_lit: () => has_opened(model.sale) || clock.now() >= model.lights_at_ms,
   is_cooling: () => performance.now() < model.cool_until,
 };
 
 // What this browser remembers of this buyer in this sale.
-const record_name = () => `doorbuster.purchase.${data.sale.id}.${identity.buyer()}`;
-const check_name = () => `doorbuster.check.${data.sale.id}.${identity.buyer()}.${model.item.id}`;
+const record_name = () => `doorbuster.purchase.${id}.${identity.buyer()}`;
+const check_name = () => `doorbuster.check.${id}.${identity.buyer()}.${model.item.id}`;
 
 let shown_state, timer;
-const state_now = () => state_of(model, clock.is_set() ? clock.now() : -Infinity);
 
 function update() {
-  clearTimeout(timer);
-  const state = state_now();
+  const state = state_of(model, clock.now());
   if (state != shown_state) forget_milestone();
   shown_state = state;
   show_state(state, model);
-  plan_tick(show_time(state, model));
-}
-function tick() {
-  if (state_now() != shown_state) return update();
-  plan_tick(show_time(shown_state, model));
+  tick();
 }
 // At every whole second of the countdown, and so at its very end.
-function plan_tick(left_ms) {
+function tick() {
   clearTimeout(timer);
-  if (clock.is_set()) timer = setTimeout(tick, left_ms > 0 ? left_ms % 1000 || 1000 : 1000);
+  if (state_of(model, clock.now()) != shown_state) return update();
+  const left_ms = show_time(shown_state, model);
+  timer = setTimeout(tick, left_ms > 0 ? left_ms % 1000 : 1000);
 }
+// setTimeout cannot count further than 24 days.
+const later = (ms, act) => setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 
 function set_sale(sale) {
   model.sale = sale;
   model.item = sale.items.find((item) => item.id == model.item.id) || sale.items[0];
-  model.lights_at_ms = has_opened(sale) ? 0 : sale.opens_at_ms + start_jitter_ms;
+  model.lights_at_ms = sale.opens_at_ms + start_jitter_ms;
+  const { stop } = model;
+  if (stop && stop.state == "paused") model.stop = null;
+  if (/paused|sold_out/.test(sale.state) && !model.press && !model.purchase) {
+    if (stop && stop.state == sale.state) model.stop = stop;
+    else stop_at(sale.state);
+  }
   show_goods(model, choose);
+}
+
+async function refresh() {
+  const { code, body } = await look(path);
+  if (!code) set_sale(body);
+  update();
 }
 
 function choose(item) {
   model.item = item;
-  model.quantity = Math.min(model.quantity, item.units_per_buyer_max);
-  if (model.stop) model.stop = null;
-  show_goods(model, choose);
+  set_quantity();
+  if (model.stop && model.stop.state != "paused") model.stop = null;
+  show_facts(model.sale, item);
   get_checked();
+}
+
+function set_quantity() {
+  const wanted = Math.min(Math.floor($("quantity").value), model.item.units_per_buyer_max);
+  model.quantity = $("quantity").value = Math.max(1, wanted || 1);
   update();
 }
 
@@ -82,134 +95,116 @@ function choose(item) {
 let check_run = 0;
 
 // Passes the check for the chosen item, unless that is done; where it is too soon, later.
+// Answers whether the buyer may press.
 async function get_checked() {
   const run = ++check_run;
-  model.image = null;
-  model.is_checking = false;
+  const again = (ms) => later(ms, () => run == check_run && get_checked());
   const kept = recall(check_name());
   model.check = kept && kept.until_ms > clock.now() + 10000 ? kept : null;
-  if (model.sale.human_check == "none" && !model.must_check) return true;
-  if (model.check) return true;
-  const is_mine = () => run == check_run;
-  if (!is_warm(model.sale, clock.now())) {
+  model.image = model.is_checking = null;
+  update();
+  const { sale } = model;
+  if (model.check || (sale.human_check == "none" && !model.must_check)) return true;
+  if (!is_warm(sale, clock.now())) {
     // Everybody waits for this moment: they come one after the other.
-    const spread_ms = Math.min(check_spread_ms_max, 500 * model.sale.warm_before_s) * Math.random();
-    later(warms_at(model.sale) - clock.now() + spread_ms, () => is_mine() && get_checked());
-    return false;
+    const spread_ms = Math.min(check_spread_ms_max, 500 * sale.warm_before_s);
+    again(warms_at(sale) - clock.now() + Math.random() * spread_ms);
+    return;
   }
   model.is_checking = true;
   update();
-  const passed = await pass_check(data.sale.id, model.item.id, ask_picture, on_wait);
-  if (!is_mine()) return false;
-  heard();
-  model.image = null;
-  model.is_checking = false;
-  if (passed.token || passed.is_waived) {
-    model.check = passed;
-    if (passed.token) keep(check_name(), passed);
-  } else if (passed.code == "unauthenticated") {
-    model.is_unknown = true;
-  } else if (passed.code == "not_open") {
-    later(jittered(4000), () => is_mine() && get_checked());
-  } else if (passed.code == "ended") {
-    set_sale({ ...model.sale, state: "closed" });
-  } else {
-    stop_at(passed.code == "check_failed" ? "check_refused" : "refused", passed);
-  }
+  const passed = await pass_check(id, model.item.id, ask_picture, on_wait);
+  if (run != check_run) return;
+  on_answer();
+  model.image = model.is_checking = null;
+  const { code } = passed;
+  if (!code) model.check = passed;
+  else if (code == "unauthenticated") model.is_unknown = true;
+  else if (code == "not_open") again(jittered(4000));
+  else if (code == "ended") set_sale({ ...sale, state: "closed" });
+  else stop_at(code == "check_failed" ? "check_refused" : "refused", passed);
+  if (passed.token) keep(check_name(), passed);
   update();
-  return !!model.check;
+  return !code;
 }
-// setTimeout cannot count further than 24 days.
-const later = (ms, act) => setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 
 function ask_picture(check, failures) {
   return new Promise((answer) => {
-    const is_first = !model.image;
     model.image = check;
-    model.note = failures ? "wrong_answer" : "";
+    model.note = failures && "wrong_answer";
     $("picture").src = check.image;
     $("answer").value = "";
+    update();
+    if (failures) $("answer").focus();
     const give = (text) => {
       model.note = "";
+      if (text === null) model.image = null;
+      update();
       answer(text);
     };
     $("captcha").onsubmit = (event) => {
       event.preventDefault();
-      give($("answer").value.trim());
+      give($("answer").value);
     };
     $("other-picture").onclick = () => give("");
-    $("no-picture").onclick = () => {
-      model.image = null;
-      update();
-      give(null);
-    };
-    update();
-    if (!is_first) $("answer").focus();
+    $("no-picture").onclick = () => give(null);
   });
 }
 
 // The press
 
-async function press() {
-  if (state_now() != "open" || model.is_cooling()) return;
-  cool_down();
-  const waiting = recall(record_name());
-  const { item, quantity } = model;
-  const same = waiting && !waiting.id && waiting.item == item.id && waiting.quantity == quantity;
-  const name = model.check && model.check.token ? { token: model.check.token } : { key: random_key() };
-  // Another tab that has pressed already asks for the same purchase.
-  send(same ? waiting : { ...name, item: item.id, quantity });
-}
-
-function cool_down() {
+function press() {
+  if (state_of(model, clock.now()) != "open" || model.is_cooling()) return;
   model.cool_until = performance.now() + data.cooldown_ms;
   later(data.cooldown_ms + 1, update);
+  const { item, quantity, check } = model;
+  const other = recall(record_name());
+  // Another tab that has pressed already asks for the same purchase.
+  if (other && other.item == item.id && other.quantity == quantity) return send(other);
+  send({ ...(check && check.token ? { token: check.token } : { key: random_key() }), item: item.id, quantity });
 }
 
-const random_key = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const random_key = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 // Asks for the units until there is an answer that stays. It is one purchase, however often it asks.
 async function send(record) {
-  keep(record_name(), record);
   model.is_back = false;
   model.press = { state: "sending" };
-  update();
   for (let attempt = 0, checks = 0; ; ++attempt) {
+    keep(record_name(), record);
+    update();
     const { key, ...wanted } = record;
     const answer = await ask(path + "/purchases", wanted, key && { "Idempotency-Key": key });
-    const { code } = answer;
-    if (!code) {
-      keep(record_name(), { ...record, id: answer.body.id });
-      keep(check_name(), null);
-      model.press = null;
-      return follow_purchase(answer.body);
-    }
-    if (will_pass(answer) || (code == "not_open" && !(await is_postponed()))) {
+    const { code, body } = answer;
+    if (code == "not_open") await refresh();
+    if (will_pass(answer) || (code == "not_open" && is_lit(model, clock.now()))) {
       model.press = { state: navigator.onLine ? "repeating" : "offline", code };
       update();
       await pause_after(answer, attempt);
       continue;
     }
     model.press = null;
-    if (/^token_/.test(code) && ++checks < 3) {
-      keep(check_name(), null);
-      model.must_check = true;
-      if (await get_checked()) {
-        record = { item: record.item, quantity: record.quantity, token: model.check.token };
-        keep(record_name(), record);
-        model.press = { state: "sending" };
-        update();
-        continue;
-      }
-      return;
+    if (!code) {
+      keep(record_name(), { ...record, ...body });
+      keep(check_name());
+      return follow_purchase(body);
     }
     if (code == "unauthenticated") {
       model.is_unknown = true;
       return update();
     }
     // A refusal binds nothing.
-    keep(record_name(), null);
+    keep(record_name());
+    if (/^token_/.test(code)) {
+      keep(check_name());
+      model.must_check = true;
+      if (++checks < 3) {
+        if (!(await get_checked())) return;
+        model.press = { state: "sending" };
+        record = { item: record.item, quantity: record.quantity, token: model.check.token };
+        continue;
+      }
+    }
     if (code == "ended") set_sale({ ...model.sale, state: "closed" });
     else if (/^(sold_out|sold_out_for_now|paused|limit_reached)$/.test(code)) stop_at(code, answer);
     else if (code != "not_open") stop_at(/^token_/.test(code) ? "check_refused" : "refused", answer);
@@ -217,64 +212,42 @@ async function send(record) {
   }
 }
 
-// Not open although its time has come: it was put off, or it opens any moment.
-async function is_postponed() {
-  const answer = await look(path);
-  if (!answer.code) set_sale(answer.body);
-  return !model.is_lit();
-}
-
 // What stands in the way, until it does not.
-function stop_at(state, answer) {
-  model.stop = { state, title: answer && answer.body.title, at_ms: clock.is_set() ? clock.now() : 0 };
-  if (state == "limit_reached") find_holder(model.stop, answer.body.purchase);
-  if (/sold_out|paused/.test(state)) watch(model.stop);
-}
-
-async function find_holder(stop, purchase) {
-  const answer = await ask("/v1/purchases/" + purchase);
-  stop.order = answer.body.order;
-  update();
-}
-
-// Looks gently whether it is over: in the beginning every few seconds, then less often.
-async function watch(stop) {
-  for (let ms = 1500; ; ms = Math.min(ms * 1.4, 15000)) {
+async function stop_at(state, answer) {
+  const stop = { state, title: answer && answer.body.title, at_ms: clock.now() };
+  model.stop = stop;
+  if (state == "limit_reached") {
+    const { body } = await persist(() => ask("/v1/purchases/" + answer.body.purchase));
+    stop.order = body.order;
+    return update();
+  }
+  // Looks gently whether it is over: in the beginning every few seconds, then less often.
+  for (let ms = 1500; /sold_out|paused/.test(state); ms = Math.min(ms * 1.4, 15000)) {
     await pause(jittered(ms));
-    if (document.hidden) await new Promise((done) => addEventListener("visibilitychange", done, { once: true }));
     if (model.stop != stop) return;
-    if (await has_passed(stop)) break;
-    if (model.stop != stop) return;
+    if (document.hidden || model.is_offline) continue;
+    if (state == "paused") {
+      await refresh();
+    } else if (state == "sold_out_for_now" ? clock.now() - stop.at_ms > 8000 : await has_unit()) {
+      if (model.stop != stop) return;
+      model.stop = null;
+      model.is_back = true;
+      return get_checked();
+    }
   }
-  if (model.stop != stop) return;
-  model.stop = null;
-  model.is_back = /sold_out/.test(stop.state);
-  get_checked();
-  update();
 }
 
-async function has_passed({ state, at_ms }) {
-  // Whether an order may be made again, nobody but the book can say.
-  if (state == "sold_out_for_now") return clock.now() - at_ms > 8000;
-  if (state == "paused") {
-    const { code, body } = await look(path);
-    if (code) return false;
-    set_sale(body);
-    if (body.state == "sold_out") stop_at("sold_out");
-    update();
-    return body.state != "paused";
-  }
+async function has_unit() {
   const { code, body } = await look(path + "/stock");
-  const stock = !code && body.items.find((item) => item.id == model.item.id);
-  return stock && stock.units_available > 0;
+  return !code && body.items.some((item) => item.id == model.item.id && item.units_available > 0);
 }
 
 // The purchase
 
-let stop_following = () => {};
+let stop_following;
 
 function follow_purchase(purchase) {
-  stop_following();
+  if (stop_following) stop_following();
   model.purchase = purchase;
   model.stop = null;
   update();
@@ -282,15 +255,13 @@ function follow_purchase(purchase) {
     purchase.id,
     (news) => {
       model.purchase = news;
-      model.item = model.sale.items.find((item) => item.id == news.item) || model.item;
-      heard();
+      on_answer();
       update();
     },
-    (answer) => {
+    ({ code }) => {
       model.purchase = null;
       // The server knows of no such purchase: neither do we.
-      if (answer.code == "not_found") keep(record_name(), null);
-      else model.is_unknown = true;
+      if (code == "not_found") keep(record_name());
       enter();
     },
   );
@@ -299,8 +270,9 @@ function follow_purchase(purchase) {
 async function pay_order() {
   model.is_paying = true;
   update();
-  const answer = await pay(model.purchase.order.id);
-  if (!answer.code) await pause(3000);
+  await pay(model.purchase.order.id);
+  // The browser is on its way to the payment page.
+  await pause(3000);
   model.is_paying = false;
   update();
 }
@@ -309,63 +281,58 @@ let grace_timer;
 
 // One press gives it back, but not at once: a slip can be taken back.
 function cancel_order() {
-  clearTimeout(grace_timer);
   model.is_giving_back = !model.is_giving_back;
-  model.note = model.is_giving_back ? "giving_back" : "";
+  model.note = model.is_giving_back && "giving_back";
+  clearTimeout(grace_timer);
   if (model.is_giving_back) grace_timer = setTimeout(give_back, grace_ms);
   update();
 }
 async function give_back() {
-  const { id } = model.purchase.order;
-  const answer = await cancel(id);
-  model.is_giving_back = false;
-  model.note = "";
-  if (!answer.code && model.purchase.order.id == id) model.purchase = { ...model.purchase, order: answer.body };
-  update();
+  await cancel(model.purchase.order.id);
+  model.is_giving_back = model.note = null;
+  follow_purchase(model.purchase);
 }
 
 function begin_again() {
-  if (model.purchase) keep(record_name(), null);
-  stop_following();
+  if (model.purchase) {
+    keep(record_name());
+    stop_following();
+  }
   model.purchase = model.stop = null;
   get_checked();
-  update();
 }
 
 // The way in
-
-function on_wait() {
-  set_offline(true);
-}
-const heard = () => set_offline(!navigator.onLine);
 
 function set_offline(is_offline) {
   if (model.is_offline == is_offline) return;
   model.is_offline = is_offline;
   update();
 }
+const on_wait = () => set_offline(true);
+const on_answer = () => set_offline(!navigator.onLine);
 
 // What this buyer has here already, or what comes first.
 async function enter() {
   model.is_unknown = !identity.may_be_known();
-  update();
-  if (model.is_unknown) return;
+  if (model.is_unknown) return update();
   const record = recall(record_name());
-  if (record && record.id) return follow_purchase({ sequence: 0, ...record, status: "accepted" });
-  if (record) return send(record);
+  if (record) return record.id ? follow_purchase(record) : send(record);
   if (model.sale.human_check == "none" && !identity.token() && is_warm(model.sale, clock.now())) {
     // No check will say whether the shop's cookie is there.
     const { code } = await ask("/v1/orders?limit=1");
-    if (code == "unauthenticated") model.is_unknown = true;
+    model.is_unknown = code == "unauthenticated";
   }
-  if (/paused|sold_out/.test(model.sale.state)) stop_at(model.sale.state);
-  if (!model.is_unknown) get_checked();
-  update();
+  get_checked();
+  // A page of before the start does not know what has happened since.
+  if (is_lit(model, clock.now()) && !has_opened(model.sale)) refresh();
 }
 
 async function set_clock() {
   await clock.set_clock(3, on_wait);
-  heard();
+  // What the page came with was so at the latest now.
+  if (model.stop) model.stop.at_ms = model.stop.at_ms || clock.now();
+  on_answer();
   update();
 }
 
@@ -378,41 +345,30 @@ async function begin() {
   $("pay").onclick = pay_order;
   $("cancel").onclick = cancel_order;
   $("again").onclick = begin_again;
-  $("quantity").onchange = (event) => {
-    const { units_per_buyer_max: limit } = model.item;
-    model.quantity = event.target.value = Math.max(1, Math.min(Math.floor(event.target.value) || 1, limit));
-    update();
-  };
+  $("quantity").onchange = set_quantity;
   identity.on_demo_sign_in(() => {
     shell.signed_in();
     enter();
   });
-  addEventListener("online", heard);
-  addEventListener("offline", heard);
-  addEventListener("storage", (event) => {
-    const other = event.key == record_name() && recall(event.key);
-    if (other && other.id && !(model.purchase && model.purchase.id == other.id)) enter();
+  addEventListener("online", on_answer);
+  addEventListener("offline", on_answer);
+  addEventListener("storage", ({ key }) => {
+    const other = key == record_name() && recall(key);
+    if (other && other.id && (model.purchase || {}).id != other.id) enter();
   });
+  // Back from the payment page: what was kept in memory is of before.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  document.addEventListener("visibilitychange", () => {
+  addEventListener("visibilitychange", () => {
     if (clock.has_slept()) set_clock();
     tick();
   });
 
-  model.is_offline = !navigator.onLine;
   model.is_unknown = !identity.may_be_known();
   set_sale(data.sale);
+  on_answer();
   update();
   await set_clock();
-  const is_stale = !has_opened(model.sale) && model.is_lit();
   enter();
-  if (is_stale) {
-    const { code, body } = await look(path);
-    if (code) return;
-    set_sale(body);
-    if (/paused|sold_out/.test(body.state) && state_now() == "open") stop_at(body.state);
-    update();
-  }
 }
 
 begin();

@@ -32,12 +32,12 @@ const first_first = (a, b) => has_opened(b) - has_opened(a) || a.opens_at_ms - b
 function price_of({ items }) {
   const [cheapest] = [...items].sort((a, b) => a.price_minor - b.price_minor);
   const price = money(cheapest.price_minor, cheapest.currency);
-  return items.length > 1 ? say("from", { money: price }) : price;
+  return items.length > 1 ? say("from", price) : price;
 }
 
 function show() {
   main.dataset.state = is_lost ? "offline" : sales ? "sales" : "loading";
-  put($("status"), is_lost ? tell(navigator.onLine ? "unreachable" : "offline").join(" ") : sales ? (sales.length ? "" : say("none")) : say("moment"));
+  put($("status"), is_lost ? tell("offline").join(" ") : sales ? (sales.length ? "" : say("none")) : say("moment"));
   $("sales").textContent = "";
   for (const sale of (sales || []).sort(first_first)) {
     const card = add($("sales"), "li", "");
@@ -61,7 +61,7 @@ function tick() {
     const left_ms = (is_on ? sales[i].closes_at_ms : sales[i].opens_at_ms) - clock.now();
     card.dataset.state = state;
     put(card.querySelector(".tag"), say(state));
-    put(card.querySelector(".when"), left_ms > 0 ? say(is_on ? "closes_in" : "opens_in", { time: countdown(left_ms) }) : "");
+    put(card.querySelector(".when"), left_ms > 0 ? say(is_on ? "closes_in" : "opens_in", countdown(left_ms)) : "");
   }
 }
 

@@ -12,7 +12,7 @@ export function show(part, is_shown, text) {
   part.hidden = !is_shown;
   if (is_shown && text !== undefined) put(part, text);
 }
-export function add(parent, tag, text) {
+export function add(parent, tag, text = "") {
   const part = document.createElement(tag);
   part.textContent = text;
   parent.append(part, " ");
@@ -22,15 +22,15 @@ export function add(parent, tag, text) {
 const name = "doorbuster.language";
 let tables, words;
 
-export const say = (key, values) => words[key].replace(/{(\w+)}/g, (_, name) => values[name]);
+export const say = (key, value) => words[key].replace("{}", () => value);
 // A headline and a sentence.
-export const tell = (key, values) => say("s_" + key, values).split("|");
+export const tell = (key, value) => say("s_" + key, value).split("|");
 
 const language = () => document.documentElement.lang;
 
 function preferred() {
   for (const tag of [recall(name), ...navigator.languages]) {
-    if (/^zh\b.*(hant|tw|hk|mo)/i.test(tag)) return "zh-Hant";
+    if (/^zh-(hant|tw|hk|mo)/i.test(tag)) return "zh-Hant";
     if (/^zh/i.test(tag)) return "zh-Hans";
     if (/^en/i.test(tag)) return "en";
   }
@@ -73,14 +73,7 @@ export function money(minor, currency) {
 export const number = (value) => value.toLocaleString(language());
 
 const formatted = (options) => (ms) => new Intl.DateTimeFormat(language(), options).format(ms);
-export const day_and_time = formatted({
-  weekday: "short",
-  month: "short",
-  day: "numeric",
-  hour: "numeric",
-  minute: "2-digit",
-  timeZoneName: "short",
-});
+export const day_and_time = formatted({ dateStyle: "full", timeStyle: "short" });
 export const time_of_day = formatted({ timeStyle: "medium" });
 
 const amount = (value, unit) =>
