@@ -5,15 +5,12 @@ import { persist } from "./http.js";
 // The number that the proof of work is after.
 function solve(challenge) {
   return new Promise((done) => {
-    const url = URL.createObjectURL(new Blob([POW_WORKER], { type: "text/javascript" }));
-    const worker = new Worker(url);
-    const end = (number) => {
+    const worker = new Worker(URL.createObjectURL(new Blob([POW_WORKER])));
+    // It says one number, or nothing where it may not run.
+    worker.onmessage = worker.onerror = ({ data = -1 }) => {
       worker.terminate();
-      URL.revokeObjectURL(url);
-      done(number);
+      done(data);
     };
-    worker.onmessage = (event) => end(event.data);
-    worker.onerror = () => end(-1);
     worker.postMessage(challenge);
   });
 }

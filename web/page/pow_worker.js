@@ -15,13 +15,13 @@ const words = new Int32Array(64);
 const turn = (x, bits) => (x >>> bits) | (x << (32 - bits));
 
 // Puts one block of 64 bytes into the state.
-function compress(state, bytes, at) {
+function compress(state, block, at) {
   for (let i = 0; i < 64; ++i) {
     const x = words[i - 15];
     const y = words[i - 2];
     words[i] =
       i < 16
-        ? (bytes[at + 4 * i] << 24) | (bytes[at + 4 * i + 1] << 16) | (bytes[at + 4 * i + 2] << 8) | bytes[at + 4 * i + 3]
+        ? block.getInt32(at + 4 * i)
         : words[i - 16] +
           words[i - 7] +
           (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) +
@@ -44,7 +44,10 @@ function compress(state, bytes, at) {
 }
 
 onmessage = ({ data: { salt, challenge, maxnumber } }) => {
+  // Two words of the hash are enough to know it by.
+  const [first, second] = [0, 8].map((at) => parseInt(challenge.slice(at, at + 8), 16) | 0);
   const bytes = new Uint8Array(192);
+  const block = new DataView(bytes.buffer);
   const begin = first_state.slice(0, 8);
   for (let number = 0; number <= maxnumber; ++number) {
     const text = salt + number;
@@ -55,9 +58,8 @@ onmessage = ({ data: { salt, challenge, maxnumber } }) => {
     bytes[end - 2] = size >> 5;
     bytes[end - 1] = size << 3;
     const state = new Int32Array(begin);
-    for (let at = 0; at < end; at += 64) compress(state, bytes, at);
-    if (state[0] == (parseInt(challenge.slice(0, 8), 16) | 0) && hex(state) == challenge) return postMessage(number);
+    for (let at = 0; at < end; at += 64) compress(state, block, at);
+    if (state[0] == first && state[1] == second) return postMessage(number);
   }
   postMessage(-1);
 };
-const hex = (state) => state.reduce((text, word) => text + (word >>> 0).toString(16).padStart(8, "0"), "");

@@ -309,7 +309,7 @@ function set_offline(is_offline) {
   model.is_offline = is_offline;
   update();
 }
-const on_wait = () => set_offline(true);
+const on_wait = ({ code }) => set_offline(code == "network");
 const on_answer = () => set_offline(!navigator.onLine);
 
 // What this buyer has here already, or what comes first.

@@ -19,11 +19,11 @@ function add_price({ price_minor, original_price_minor: before_minor, currency }
 // What stays while the states come and go.
 export function show_goods({ sale, item }, on_item) {
   const is_one = sale.items.length < 2;
-  show($("item"), is_one, item.name);
-  show($("price"), is_one, "");
+  show("item", is_one, item.name);
+  show("price", is_one, "");
   if (is_one) add_price(item, $("price"));
-  $("items").hidden = is_one;
-  $("items").querySelectorAll("label").forEach((label) => label.remove());
+  show("items", !is_one);
+  put($("items"), "");
   for (const each of sale.items) {
     const label = add($("items"), "label");
     const radio = add(label, "input");
@@ -52,7 +52,7 @@ export function show_facts(sale, item) {
 
 // The headline, and the sentence below it.
 function words_of(state, { item, stop, press, purchase, is_back }) {
-  if (state == "refused" && stop.title) return [stop.title];
+  if (state == "refused") return [stop.title || say("retry")];
   const { order, sequence } = purchase || {};
   const key =
     state == "open" && is_back ? "back"
@@ -76,11 +76,7 @@ export function show_state(state, model) {
   const { order } = purchase || stop || {};
   const focused = document.activeElement;
   main.dataset.state = state;
-  main.className =
-    state == "ready" ? "ajar"
-    : /open|sending|repeating|line|reserved|paid|limit/.test(state) ? "wide"
-    : /sold|ended|paused|expired|cancelled|refunded/.test(state) ? "dark"
-    : "";
+  main.className = state == "ready" ? "ajar" : /open|sending|repeating|in_line|reserved|paid|limit/.test(state) ? "wide" : "";
 
   const [headline, sentence = ""] = words_of(state, model);
   put($("headline"), headline);
@@ -91,33 +87,33 @@ export function show_state(state, model) {
   const is_before = /upcoming|ready/.test(state);
   const has_button = is_before || /checking|offline|open|sending|repeating/.test(state);
   const counts = has_button || /sign_in|image_check/.test(state);
-  show($("caption"), counts || is_payable, say(is_payable ? "pay_within" : is_lit(model, clock.now()) ? "closes_in" : "opens_in"));
-  show($("clock"), counts);
-  show($("timer"), is_payable);
-  show($("accuracy"), counts, clock.error_ms ? say("accuracy", clock.error_ms) : "…");
+  show("caption", counts || is_payable, say(is_payable ? "pay_within" : is_lit(model, clock.now()) ? "closes_in" : "opens_in"));
+  show("clock", counts);
+  show("timer", is_payable);
+  show("accuracy", counts, clock.error_ms ? say("accuracy", clock.error_ms) : "…");
 
-  show($("order"), order, order && say("order", order.id));
+  show("order", order, order && say("order", order.id));
   if (order) $("order").href = link("orders") + "#o" + order.id;
 
-  show($("sign-in"), state == "sign_in" && data.dev);
-  show($("captcha"), state == "image_check");
+  show("sign-in", state == "sign_in" && data.dev);
+  show("captcha", state == "image_check");
   $("picture").alt = say("answer");
   $("items").disabled = $("quantity").disabled = purchase || /sending|repeating/.test(state);
-  show($("how-many"), item.units_per_buyer_max > 1 && has_button);
+  show("how-many", item.units_per_buyer_max > 1 && has_button);
 
   const can_buy = state == "open" && !model.is_cooling();
-  show($("buy"), has_button, say(can_buy ? "buy" : is_before ? "not_open" : "moment", money(item.price_minor * model.quantity, item.currency)));
+  show("buy", has_button, say(can_buy ? "buy" : is_before ? "not_open" : "moment", money(item.price_minor * model.quantity, item.currency)));
   $("buy").disabled = !can_buy;
 
-  show($("pay"), is_payable && !model.is_giving_back, order && say(model.is_paying ? "moment" : "pay", money(order.amount_minor, order.currency)));
+  show("pay", is_payable && !model.is_giving_back, order && say(model.is_paying ? "moment" : "pay", money(order.amount_minor, order.currency)));
   $("pay").disabled = model.is_paying;
-  show($("cancel"), is_payable && !model.is_paying, say(model.is_giving_back ? "keep" : "cancel"));
+  show("cancel", is_payable && !model.is_paying, say(model.is_giving_back ? "keep" : "cancel"));
 
   const has_failed = /refused/.test(state);
   const may_buy_more =
     /expired|cancelled|refunded/.test(state) ||
     (/paid|reserved/.test(state) && (sale.items.length > 1 || item.units_per_buyer_max > purchase.quantity));
-  show($("again"), has_failed || (may_buy_more && !is_over(sale, clock.now())), say(has_failed ? "retry" : "again"));
+  show("again", has_failed || (may_buy_more && !is_over(sale, clock.now())), say(has_failed ? "retry" : "again"));
 
   // Whoever pressed what is gone now goes on from here, not from the top of the page.
   if (focused.disabled || (focused != document.body && !focused.offsetParent)) $("headline").focus();

@@ -8,9 +8,9 @@ import { keep, recall } from "./store.js";
 export function put(part, text) {
   if (part.textContent != text) part.textContent = text;
 }
-export function show(part, is_shown, text) {
-  part.hidden = !is_shown;
-  if (is_shown && text !== undefined) put(part, text);
+export function show(id, is_shown, text) {
+  $(id).hidden = !is_shown;
+  if (is_shown && text !== undefined) put($(id), text);
 }
 export function add(parent, tag, text = "") {
   const part = document.createElement(tag);
@@ -41,7 +41,7 @@ function speak(tag) {
   document.documentElement.lang = $("language").value = tag;
   words = tables[data.languages.indexOf(tag)];
   for (const part of document.querySelectorAll("[data-say]")) part.textContent = say(part.dataset.say);
-  show($("who"), data.dev && identity.token());
+  show("who", data.dev && identity.token());
   put($("buyer"), identity.buyer());
 }
 

@@ -3,7 +3,6 @@
 export const shell = {
   all_sales: "All sales",
   my_orders: "My orders",
-  language: "Language",
   buyer: "Any name will do",
   sign_in: "Sign in",
   sign_out: "Sign out",
@@ -26,7 +25,6 @@ export const sale = {
   units: "{} units",
   per_buyer: "{} per person",
   to_pay: "{} to pay",
-  items: "Choose one",
   quantity: "Quantity",
   answer: "Six characters in the picture",
   send_answer: "Check",
@@ -68,7 +66,6 @@ export const sale = {
   s_paused: "Paused.|This page goes on when the sale does.",
   s_ended: "The sale has ended.|Orders stand.",
   s_check_refused: "The check was not passed.",
-  s_refused: "That did not work.",
 };
 
 export const sales = {

@@ -2,7 +2,6 @@
 export const shell = {
   all_sales: "全部活动",
   my_orders: "我的订单",
-  language: "语言",
   buyer: "随便填个名字即可",
   sign_in: "登录",
   sign_out: "退出",
@@ -25,7 +24,6 @@ export const sale = {
   units: "共 {} 件",
   per_buyer: "每人限购 {} 件",
   to_pay: "{}内支付",
-  items: "请选择",
   quantity: "数量",
   answer: "图片中的六个字符",
   send_answer: "提交",
@@ -67,7 +65,6 @@ export const sale = {
   s_paused: "活动已暂停。|恢复后本页会自动继续。",
   s_ended: "活动已结束。|已有的订单依然有效。",
   s_check_refused: "验证未通过。",
-  s_refused: "操作未成功。",
 };
 
 export const sales = {

@@ -2,7 +2,6 @@
 export const shell = {
   all_sales: "全部活動",
   my_orders: "我的訂單",
-  language: "語言",
   buyer: "隨便填個名字即可",
   sign_in: "登入",
   sign_out: "登出",
@@ -25,7 +24,6 @@ export const sale = {
   units: "共 {} 件",
   per_buyer: "每人限購 {} 件",
   to_pay: "{}內支付",
-  items: "請選擇",
   quantity: "數量",
   answer: "圖片中的六個字元",
   send_answer: "送出",
@@ -67,7 +65,6 @@ export const sale = {
   s_paused: "活動已暫停。|恢復後本頁會自動繼續。",
   s_ended: "活動已結束。|已有的訂單依然有效。",
   s_check_refused: "驗證未通過。",
-  s_refused: "操作未成功。",
 };
 
 export const sales = {
