@@ -39,13 +39,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 
 #include "base/check.hpp"
+#include "base/zero_pages.hpp"
 #include "funnel/deed.hpp"
 
 namespace doorbuster {
@@ -67,8 +65,8 @@ public:
           cells_per_key_(room.cells_per_key),
           slots_(std::bit_ceil(std::max(room.keys_max, ways))),
           overflow_slots_(std::max<size_t>(slots_ / 64, 4)),
-          deeds_(make_words(slots_)),
-          cells_(make_words((slots_ + overflow_slots_) * cells_per_key_)) {
+          deeds_(slots_),
+          cells_((slots_ + overflow_slots_) * cells_per_key_) {
         CHECK(cells_per_key_ > 0);
     }
 
@@ -87,6 +85,12 @@ public:
                 return answer;
             }
         }
+    }
+
+    // Brings the whole table into memory, so that no key waits for its page. From any thread.
+    void populate() {
+        deeds_.populate();
+        cells_.populate();
     }
 
     uint64_t overflowed_total() const { return overflowed_total_.load(std::memory_order_relaxed); }
@@ -208,23 +212,17 @@ private:
 
     static constexpr size_t none = SIZE_MAX;
 
-    // Cache-aligned: the deeds of a set are one line. From calloc, which takes fresh pages from
-    // the kernel: they are zero, as words begin, and cost nothing until a key touches them.
-    static constexpr size_t line_bytes = 64;
+    // Zero, as words begin, and aligned: the deeds of a set are one line.
     static_assert(std::is_trivially_destructible_v<Word> && sizeof(Word) == sizeof(uint64_t));
-    struct Free {
-        void* from;
-        void operator()(Word*) const { std::free(from); }
+    class Words {
+    public:
+        explicit Words(size_t count) : pages_(count * sizeof(Word)) {}
+        Word& operator[](size_t index) { return static_cast<Word*>(pages_.data())[index]; }
+        void populate() { pages_.populate(); }
+
+    private:
+        ZeroPages pages_;
     };
-    using Words = std::unique_ptr<Word[], Free>;
-    static Words make_words(size_t count) {
-        size_t room = count * sizeof(Word) + line_bytes;
-        void* const from = std::calloc(room, 1);
-        if (from == nullptr) throw std::bad_alloc();
-        void* at = from;
-        std::align(line_bytes, count * sizeof(Word), at, room);
-        return Words(static_cast<Word*>(at), Free{from});
-    }
 
     // Fixed at construction.
     const Rules rules_;
@@ -233,8 +231,8 @@ private:
     const size_t overflow_slots_;
 
     // Changed by any thread.
-    const Words deeds_;
-    const Words cells_;  // slot by slot, the overflow entries last
+    Words deeds_;
+    Words cells_;  // slot by slot, the overflow entries last
     alignas(64) std::atomic<uint64_t> overflowed_total_{0};
 };
 

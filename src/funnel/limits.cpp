@@ -145,6 +145,11 @@ LimitRuling Limits::buyers_at(const Address& from, const SaleId& sale, const Buy
             .remaining = decision.remaining};
 }
 
+void Limits::populate() const {
+    for (const auto& table : {addresses_, buyers_, checkers_, sales_}) table->limiter.populate();
+    distinct_buyers_->populate();
+}
+
 uint64_t Limits::overflowed_total() const {
     uint64_t total = distinct_buyers_->overflowed_total();
     for (const auto* table : {&addresses_, &buyers_, &checkers_, &sales_}) {

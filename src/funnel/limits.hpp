@@ -69,6 +69,10 @@ public:
     [[nodiscard]] LimitRuling buyers_at(const Address& from, const SaleId& sale, const BuyerId& buyer,
                                         uint32_t buyers_max, Uptime now);
 
+    // For the rush: brings the tables into memory (about 200 bytes for each of the keys_max), so that
+    // nobody's request waits for a page. From any thread.
+    void populate() const;
+
     // Of all tables: how often somebody was held to a limit together with others, for want of room.
     uint64_t overflowed_total() const;
     size_t memory_bytes() const;

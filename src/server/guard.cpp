@@ -332,7 +332,9 @@ void Guard::prepare_for(const Catalogue& catalogue) {
     for (const auto& [id, listed] : catalogue.sales()) {
         const Phase phase = phase_in(listed->state);
         const bool is_warm = listed->state == SaleState::warming || phase == Phase::selling;
-        if (is_warm && listed->sale.human_check == HumanCheck::image) return images_.begin();
+        if (!is_warm) continue;
+        rules()->limits->populate();
+        if (listed->sale.human_check == HumanCheck::image) images_.begin();
     }
 }
 
