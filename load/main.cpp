@@ -2,6 +2,8 @@
 //
 //   doorbuster-load --target=127.0.0.1:8080 --sale=phone-drop --item=phone --secret-file=FILE
 //
+//   doorbuster-load --target=127.0.0.1:8080 --page=/sales/phone-drop
+//
 // By itself it sends the next purchase when an answer has come. With --schedule=RATE:SECONDS,…
 // purchases leave when they are due, whatever the server does, and a report in JSON is printed.
 //
@@ -30,6 +32,7 @@ constexpr size_t requests_max = 2'000'000;  // about 1.2 GB of bytes made before
 
 struct Wanted {
     std::string target = "127.0.0.1:8080", host, sale, item, secret_file, buyers, schedule;
+    std::string page, accept_encoding = "gzip, deflate, br";
     size_t connections = 64, requests = 100'000;
     int64_t seconds = 60, patience_ms = 1000;
     bool as_json = false;
@@ -101,11 +104,10 @@ Requests requests_of(const Wanted& wanted, const std::string& secret, size_t cou
         count);
 }
 
-int run_closed(const Wanted& wanted, const Target& target, const std::string& secret) {
-    const Tally tally = drive(requests_of(wanted, secret, wanted.requests),
-                              {.target = target,
-                               .connections = wanted.connections,
-                               .time_max = std::chrono::seconds(wanted.seconds)});
+int run_closed(const Wanted& wanted, const Target& target, const Requests& requests) {
+    const Tally tally = drive(requests, {.target = target,
+                                         .connections = wanted.connections,
+                                         .time_max = std::chrono::seconds(wanted.seconds)});
     wanted.as_json ? print_json(wanted, tally) : print_text(tally);
     return tally.answers == wanted.requests ? 0 : 1;
 }
@@ -125,16 +127,33 @@ int run_open(const Wanted& wanted, const Target& target, const std::string& secr
     return 0;
 }
 
+int run_page(const Wanted& wanted, const Target& target) {
+    if (!wanted.schedule.empty())
+        return complain("--page is asked for when an answer has come: no --schedule", 2);
+    try {
+        return run_closed(wanted, target,
+                          Requests(PageRequest{.host = wanted.host.empty() ? wanted.target : wanted.host,
+                                               .path = wanted.page,
+                                               .accept_encoding = wanted.accept_encoding},
+                                   wanted.requests));
+    } catch (const std::runtime_error& error) {
+        return complain(error.what(), 1);
+    }
+}
+
 int run(const Wanted& wanted) {
     const auto target = read_target(wanted.target);
     if (!target) return complain("--target is an IPv4 address and a port", 2);
+    if (!wanted.page.empty()) return run_page(wanted, *target);
+    if (wanted.sale.empty() || wanted.item.empty()) return complain("purchases need --sale and --item", 2);
     const auto secret = secret_of(wanted);
     if (!secret || secret->empty()) {
         return complain("no secret: give --secret-file, or DOORBUSTER_IDENTITY__HMAC_SECRET", 2);
     }
     try {
-        return wanted.schedule.empty() ? run_closed(wanted, *target, *secret)
-                                       : run_open(wanted, *target, *secret);
+        return wanted.schedule.empty()
+                   ? run_closed(wanted, *target, requests_of(wanted, *secret, wanted.requests))
+                   : run_open(wanted, *target, *secret);
     } catch (const std::runtime_error& error) {
         return complain(error.what(), 1);
     }
@@ -149,8 +168,11 @@ int main(int argc, char** argv) {
     app.add_option("--target", wanted.target, "The server, as an IPv4 address and a port")
         ->capture_default_str();
     app.add_option("--host", wanted.host, "What the Host header says (default: the target)");
-    app.add_option("--sale", wanted.sale, "The sale's id")->required();
-    app.add_option("--item", wanted.item, "The item's id")->required();
+    app.add_option("--sale", wanted.sale, "The sale's id");
+    app.add_option("--item", wanted.item, "The item's id");
+    app.add_option("--page", wanted.page, "Ask for this page instead of buying");
+    app.add_option("--accept-encoding", wanted.accept_encoding, "With --page: what the header says")
+        ->capture_default_str();
     app.add_option("--secret-file", wanted.secret_file, "The file that holds identity.hmac_secret");
     app.add_option("--buyers", wanted.buyers, "How the buyers' names begin (default: never the same twice)")
         ->check(CLI::Validator(

@@ -53,4 +53,21 @@ Requests::Requests(const RequestTerms& terms, size_t count) {
     }
 }
 
+Requests::Requests(const PageRequest& page, size_t count) {
+    const std::string request = fmt::format(
+        "GET {} HTTP/1.1\r\n"
+        "Host: {}\r\n"
+        "User-Agent: doorbuster-load\r\n"
+        "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+        "Accept-Language: en-GB,en;q=0.5\r\n"
+        "Accept-Encoding: {}\r\n\r\n",
+        page.path, page.host, page.accept_encoding);
+    bytes_.reserve(count * request.size());
+    ends_.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+        bytes_ += request;
+        ends_.push_back(bytes_.size());
+    }
+}
+
 }  // namespace doorbuster::load

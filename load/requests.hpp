@@ -1,6 +1,6 @@
-// Requests: purchases as the bytes that buyers send, all made beforehand.
+// Requests: what buyers send, as bytes, all made beforehand.
 //
-// Every request is of a buyer of its own, with a signed token and an Idempotency-Key, so
+// Every purchase is of a buyer of its own, with a signed token and an Idempotency-Key, so
 // that sending is a copy of bytes and the generator can outrun the server. The same
 // terms and names give the same bytes, whoever they are sent to.
 //
@@ -23,9 +23,15 @@ struct RequestTerms {
     std::chrono::sys_seconds now;
 };
 
+// A page, asked for as a browser does.
+struct PageRequest {
+    std::string host, path, accept_encoding;
+};
+
 class Requests {
 public:
     Requests(const RequestTerms& terms, size_t count);
+    Requests(const PageRequest& page, size_t count);  // all alike
 
     size_t size() const { return ends_.size(); }
     std::string_view operator[](size_t at) const {

@@ -24,9 +24,10 @@ struct PaymentsOptions : OptionGroup {
     Option<std::string> webhook_secret_previous{
         *this, "webhook_secret_previous", "", optional_secret_rule,
         "The secret before the last change: events signed with it are still taken."};
-    Option<std::string> return_url{
-        *this, "return_url", "", url_rule,
-        "Where the provider's page sends the buyer back to. Empty: it shows no way back."};
+    Option<std::string> return_url{*this, "return_url", "", url_rule,
+                                   "Where the provider's page sends the buyer back to, for example "
+                                   "https://shop.example/orders#o{order}: "
+                                   "{order} becomes the order's number. Empty: it shows no way back."};
     Option<uint32_t> calls_max{
         *this,
         "calls_max",

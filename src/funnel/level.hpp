@@ -24,6 +24,7 @@ enum class Level : uint8_t { normal, no_browse, purchase_only, closed };
 enum class RequestKind : uint8_t {
     time,
     browse,    // sales, stock, pages
+    page,      // a sale's page: nobody buys without it, and it is ready
     own,       // one purchase or order of the buyer
     own_list,  // the buyer's orders
     check,     // challenges and tokens

@@ -24,6 +24,7 @@ bool is_page(const PathParts& path, std::string_view whole) {
 
 // What the request is for, by which an overloaded server tells what it leaves out.
 RequestKind kind_of(Method method, const PathParts& path) {
+    if (path.size() == 2 && path[0] == "sales") return RequestKind::page;
     if (path.size() < 2 || path[0] != "v1") return RequestKind::browse;
     if (path[1] == "time") return RequestKind::time;
     if (path[1] == "payments") return RequestKind::settle;

@@ -38,6 +38,7 @@ void put_policies(json::object& into, const Sale& sale) {
     into["pow_number_max"] = sale.pow_number_max;
     into["purchases_per_second_max"] = sale.purchases_per_second_max;
     into["buyers_per_address_max"] = sale.buyers_per_address_max;
+    into["start_jitter_ms"] = sale.start_jitter.count();
 }
 
 json::object with_version(json::object sale, uint64_t version) {

@@ -21,7 +21,7 @@ constexpr const char* phone_drop = R"({
     "id":"phone-drop","title":"Phone drop",
     "opens_at":"2026-12-01T12:00:00Z","closes_at":"2026-12-01T12:30:00Z",
     "warm_before_s":600,"stock_policy":"reserve","payment_window_s":60,"human_check":"pow",
-    "pow_number_max":20000,"purchases_per_second_max":500,"buyers_per_address_max":5,
+    "pow_number_max":20000,"purchases_per_second_max":500,"buyers_per_address_max":5,"start_jitter_ms":250,
     "items":[{"id":"phone","name":"Phone","price_minor":999900,"original_price_minor":1599900,"currency":"TWD",
               "units_total":1000,"units_per_buyer_max":2,"orders_max":0}]})";
 
@@ -58,6 +58,7 @@ TEST(SaleReader, ReadsEveryField) {
     EXPECT_EQ(reading.sale.pow_number_max, 20000u);
     EXPECT_EQ(reading.sale.purchases_per_second_max, 500u);
     EXPECT_EQ(reading.sale.buyers_per_address_max, 5u);
+    EXPECT_EQ(reading.sale.start_jitter.count(), 250);
     ASSERT_EQ(reading.sale.items.size(), 1u);
     EXPECT_EQ(reading.sale.items[0].original_price_minor, 1599900);
     EXPECT_EQ(reading.sale.items[0].units_per_buyer_max, 2u);
@@ -92,8 +93,9 @@ TEST(SaleReader, OrdersMaxGoesWithAtPayment) {
 
 TEST(SaleReader, FillsInTheDefaults) {
     json::object sale = valid();
-    for (const char* name : {"warm_before_s", "stock_policy", "payment_window_s", "human_check",
-                             "pow_number_max", "purchases_per_second_max", "buyers_per_address_max"})
+    for (const char* name :
+         {"warm_before_s", "stock_policy", "payment_window_s", "human_check", "pow_number_max",
+          "purchases_per_second_max", "buyers_per_address_max", "start_jitter_ms"})
         sale.erase(name);
     json::object& item = sale["items"].as_array()[0].as_object();
     item.erase("original_price_minor");
@@ -108,6 +110,7 @@ TEST(SaleReader, FillsInTheDefaults) {
     EXPECT_EQ(reading.sale.pow_number_max, 0u);
     EXPECT_EQ(reading.sale.purchases_per_second_max, 0u);
     EXPECT_EQ(reading.sale.buyers_per_address_max, 0u);
+    EXPECT_EQ(reading.sale.start_jitter.count(), 0);
     EXPECT_EQ(reading.sale.items[0].original_price_minor, 999900);
     EXPECT_EQ(reading.sale.items[0].units_per_buyer_max, 1u);
     EXPECT_EQ(reading.sale.stock_policy, StockPolicy::reserve);
@@ -151,10 +154,12 @@ INSTANTIATE_TEST_SUITE_P(
         Fix{R"({"pow_number_max":10000001})", {"/pow_number_max"}},
         Fix{R"({"purchases_per_second_max":-1})", {"/purchases_per_second_max"}},
         Fix{R"({"buyers_per_address_max":65})", {"/buyers_per_address_max"}},
-        Fix{R"({"state":"open"})", {"/state"}}, Fix{R"({"state":1})", {"/state"}},
-        Fix{R"({"version":1})", {"/version"}}, Fix{R"({"a/b":1})", {"/a~1b"}},
-        Fix{R"({"items":null})", {"/items"}}, Fix{R"({"items":[]})", {"/items"}},
-        Fix{R"({"items":{}})", {"/items"}}, Fix{R"({"items":["phone"]})", {"/items/0"}},
+        Fix{R"({"start_jitter_ms":60001})", {"/start_jitter_ms"}},
+        Fix{R"({"start_jitter_ms":-1})", {"/start_jitter_ms"}}, Fix{R"({"state":"open"})", {"/state"}},
+        Fix{R"({"state":1})", {"/state"}}, Fix{R"({"version":1})", {"/version"}},
+        Fix{R"({"a/b":1})", {"/a~1b"}}, Fix{R"({"items":null})", {"/items"}},
+        Fix{R"({"items":[]})", {"/items"}}, Fix{R"({"items":{}})", {"/items"}},
+        Fix{R"({"items":["phone"]})", {"/items/0"}},
         Fix{R"({"id":null,"title":7,"opens_at":"x","surprise":1})",
             {"/id", "/title", "/opens_at", "/surprise"}}));
 INSTANTIATE_TEST_SUITE_P(
@@ -231,7 +236,7 @@ TEST(SaleJson, ShowsExactlyTheseFields) {
         R"({"id":"phone-drop","title":"Phone drop","state":"open","opens_at":"2026-12-01T12:00:00Z","opens_at_ms":1796126400000,)"
         R"("closes_at":"2026-12-01T12:30:00Z","closes_at_ms":1796128200000,"warm_before_s":600,"stock_policy":"reserve",)"
         R"("payment_window_s":60,"human_check":"pow","pow_number_max":20000,"purchases_per_second_max":500,)"
-        R"("buyers_per_address_max":5,"items":[{"id":"phone","name":"Phone","price_minor":999900,)"
+        R"("buyers_per_address_max":5,"start_jitter_ms":250,"items":[{"id":"phone","name":"Phone","price_minor":999900,)"
         R"("original_price_minor":1599900,"currency":"TWD","units_total":1000,"units_per_buyer_max":2,"orders_max":0}])";
     EXPECT_EQ(json::serialize(sale_json(listed, listed.state)), shown + "}");
     EXPECT_EQ(json::serialize(admin_sale_json(listed)), shown + R"(,"version":3})");

@@ -58,10 +58,11 @@ public:
         }
         into = static_cast<Number>(read);
     }
-    void seconds(std::string_view name, std::chrono::seconds& into) {
+    template <class Duration>
+    void duration(std::string_view name, Duration& into) {
         int64_t count = into.count();
         number(name, optional(name), count);
-        into = std::chrono::seconds(count);
+        into = Duration(count);
     }
     void instant(std::string_view name, Instant& into) {
         std::string written;
@@ -177,25 +178,26 @@ SaleReading read_terms(const json::value& value) {
     }
     Sale& sale = reading.sale;
     Fields fields(value.get_object(), "", reading.faults);
-    fields.refuse_others(
-        {"id", "title", "state", "opens_at", "closes_at", "warm_before_s", "stock_policy", "payment_window_s",
-         "human_check", "pow_number_max", "purchases_per_second_max", "buyers_per_address_max", "items"},
-        "a sale");
+    fields.refuse_others({"id", "title", "state", "opens_at", "closes_at", "warm_before_s", "stock_policy",
+                          "payment_window_s", "human_check", "pow_number_max", "purchases_per_second_max",
+                          "buyers_per_address_max", "start_jitter_ms", "items"},
+                         "a sale");
     fields.id("id", fields.required("id"), sale.id);
     fields.text("title", fields.required("title"), sale.title);
     read_state(fields, reading.state);
     sale.opens_at = from_ms(0);  // unreadable, it must not put closes_at in the wrong
     fields.instant("opens_at", sale.opens_at);
     fields.instant("closes_at", sale.closes_at);
-    fields.seconds("warm_before_s", sale.warm_before);
+    fields.duration("warm_before_s", sale.warm_before);
     read_stock_policy(fields, sale.stock_policy);
-    fields.seconds("payment_window_s", sale.payment_window);
+    fields.duration("payment_window_s", sale.payment_window);
     read_human_check(fields, sale.human_check);
     fields.number("pow_number_max", fields.optional("pow_number_max"), sale.pow_number_max);
     fields.number("purchases_per_second_max", fields.optional("purchases_per_second_max"),
                   sale.purchases_per_second_max);
     fields.number("buyers_per_address_max", fields.optional("buyers_per_address_max"),
                   sale.buyers_per_address_max);
+    fields.duration("start_jitter_ms", sale.start_jitter);
     read_items(fields.required("items"), sale, reading.faults);
 
     std::vector<Fault> contradictions = faults_of(sale);

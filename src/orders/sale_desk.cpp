@@ -194,10 +194,11 @@ void SaleDesk::change(const Sale& changed, bool schedule, uint64_t version, Inst
         allowed.pow_number_max = changed.pow_number_max;
         allowed.purchases_per_second_max = changed.purchases_per_second_max;
         allowed.buyers_per_address_max = changed.buyers_per_address_max;
+        allowed.start_jitter = changed.start_jitter;
         if (changed != allowed) {
             return done(
                 not_allowed(fmt::format("the sale is {}; after the warm-up only title, closes_at, the human "
-                                        "check and the limits may change",
+                                        "check, the limits and start_jitter_ms may change",
                                         name_of(state))));
         }
     }

@@ -9,21 +9,7 @@
 
 namespace doorbuster {
 
-namespace {
-
-std::string hash_source(std::string_view text) {
-    return fmt::format("'sha256-{}'", base64(bytes_of(sha256(text))));
-}
-
-std::string_view without_end(std::string_view text) {
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    return text;
-}
-
-}  // namespace
-
 Shell::Shell(const Parts& parts) {
-    const std::string_view style = without_end(parts.style), script = without_end(parts.script);
     std::string text;
     for (std::string_view rest = parts.html; !rest.empty();) {
         const size_t open = rest.find("{{");
@@ -34,13 +20,13 @@ Shell::Shell(const Parts& parts) {
         const std::string_view name = rest.substr(open + 2, close - open - 2);
         rest.remove_prefix(close + 2);
         if (name == "style") {
-            text += style;
-            style_hash_ = hash_source(style);
+            text += parts.style;
+            style_hash_ = hash_source(parts.style);
             continue;
         }
         if (name == "script") {
-            text += script;
-            script_hash_ = hash_source(script);
+            text += parts.script;
+            script_hash_ = hash_source(parts.script);
             continue;
         }
         const Field field = name == "lang"      ? Field::language
@@ -89,6 +75,10 @@ std::string Shell::policy(std::string_view api_origin) const {
         "default-src 'none'; script-src {}; style-src {}; connect-src 'self'{}; worker-src blob:; "
         "img-src 'self' data: blob:{}; base-uri 'none'; form-action 'self'{}; frame-ancestors 'none'",
         source_or_none(script_hash_), source_or_none(style_hash_), api, api, api);
+}
+
+std::string hash_source(std::string_view text) {
+    return fmt::format("'sha256-{}'", base64(bytes_of(sha256(text))));
 }
 
 std::string html_escaped(std::string_view text) {

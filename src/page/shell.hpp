@@ -48,6 +48,9 @@ private:
 
 std::string html_escaped(std::string_view text);
 
+// How a policy names what is inlined: 'sha256-…'.
+std::string hash_source(std::string_view text);
+
 // JSON that may stand inside a script element: no `<`, so no end of it and no comment.
 std::string json_in_html(std::string_view json);
 

@@ -12,8 +12,8 @@ using ::testing::Not;
 const Shell shell({.html = R"(<html lang="{{lang}}"><title>{{title}}</title><meta content="{{summary}}">)"
                            R"(<style>{{style}}</style><script type="application/json">{{data}}</script>)"
                            R"(<script>{{script}}</script></html>)",
-                   .style = "p{color:red}\n",
-                   .script = "run()\n"});
+                   .style = "p{color:red}",
+                   .script = "run()"});
 
 TEST(Shell, FillsEveryPlace) {
     EXPECT_EQ(shell.fill({.language = "zh-Hans", .title = "T", .summary = "S", .data = R"({"a":1})"}),

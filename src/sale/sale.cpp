@@ -68,6 +68,7 @@ std::vector<Fault> faults_of(const Sale& sale) {
     check_range("/pow_number_max", sale.pow_number_max, 0, pow_number_bound);
     check_range("/purchases_per_second_max", sale.purchases_per_second_max, 0, purchases_per_second_bound);
     check_range("/buyers_per_address_max", sale.buyers_per_address_max, 0, buyers_per_address_bound);
+    check_range("/start_jitter_ms", sale.start_jitter.count(), 0, start_jitter_ms_bound);
     if (sale.items.empty() || sale.items.size() > items_per_sale_max) {
         fault("/items", fmt::format("must have 1 to {} items", items_per_sale_max));
     }
@@ -82,7 +83,7 @@ std::vector<Fault> faults_of(const Sale& sale) {
             fault(at + "/id", "is used twice in this sale");
         }
         check_label(at + "/name", item.name);
-        check_range(at + "/price_minor", item.price_minor, 0, price_minor_max);
+        check_range(at + "/price_minor", item.price_minor, 1, price_minor_max);  // nobody can pay nothing
         check_range(at + "/original_price_minor", item.original_price_minor, item.price_minor,
                     price_minor_max);
         if (!is_currency(item.currency)) fault(at + "/currency", "must be an ISO 4217 code such as TWD");

@@ -46,6 +46,8 @@ struct Sale {
     uint32_t pow_number_max = 0;            // how hard the proof of work is; 0: as the server is set
     uint32_t purchases_per_second_max = 0;  // purchases that may ask for a unit; 0: no limit of its own
     uint32_t buyers_per_address_max = 0;    // distinct buyers behind one address; 0: as the server is set
+    // The page lights its button up to this much after the start, at random; 0: for all at once.
+    std::chrono::milliseconds start_jitter{0};
     std::vector<Item> items;
 
     friend bool operator==(const Sale&, const Sale&) = default;
@@ -70,5 +72,6 @@ constexpr size_t title_bytes_max = 200;
 constexpr uint32_t pow_number_bound = 10'000'000;  // seconds of a phone's time
 constexpr uint32_t purchases_per_second_bound = 10'000'000;
 constexpr uint32_t buyers_per_address_bound = 64;
+constexpr int64_t start_jitter_ms_bound = 60'000;
 
 }  // namespace doorbuster

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "http/language.hpp"
+#include "page/assets.hpp"
+#include "page/shell.hpp"
 
 namespace doorbuster::sandbox {
 
@@ -46,64 +48,50 @@ constexpr std::array<Words, languages> words_of{
            "這筆支付已退款。"}},
 };
 
-constexpr std::string_view style =
-    "body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f3f4f6;color:#111827;"
-    "font:16px/1.5 system-ui,sans-serif}"
-    "main{box-sizing:border-box;width:min(24rem,92vw);padding:2rem;background:#fff;border-radius:.75rem;"
-    "box-shadow:0 1px 8px #0002}"
-    "h1{margin:0;font-size:2rem;font-variant-numeric:tabular-nums}"
-    "p{margin:.5rem 0;overflow-wrap:anywhere}.note{color:#4b5563;font-size:.875rem}"
-    "form{margin:.75rem 0 "
-    "0}button{width:100%;padding:.75rem;font:inherit;font-weight:600;border-radius:.5rem;"
-    "border:1px solid #1d4ed8;background:#1d4ed8;color:#fff;cursor:pointer}"
-    "button.second{background:#fff;color:#374151;border-color:#9ca3af}"
-    "button:focus-visible,a:focus-visible{outline:3px solid #f59e0b;outline-offset:2px}"
-    "@media (prefers-color-scheme:dark){body{background:#111827;color:#f9fafb}main{background:#1f2937}"
-    ".note{color:#d1d5db}a{color:#93c5fd}button.second{background:#1f2937;color:#f9fafb}}";
-
-std::string escaped(std::string_view text) {
-    std::string safe;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                safe += "&amp;";
-                break;
-            case '<':
-                safe += "&lt;";
-                break;
-            case '>':
-                safe += "&gt;";
-                break;
-            case '"':
-                safe += "&quot;";
-                break;
-            case '\'':
-                safe += "&#39;";
-                break;
-            default:
-                safe += c;
-        }
+// How far the door on the page stands open.
+std::string_view door_in(PaymentState state) {
+    switch (state) {
+        case PaymentState::created:
+        case PaymentState::declined:
+            return "stage ajar";
+        case PaymentState::captured:
+            return "stage wide";
+        case PaymentState::voided:
+        case PaymentState::refunded:
+            break;
     }
-    return safe;
+    return "stage dark";
 }
 
 const Words& words_in(Language language) {
     return words_of[static_cast<size_t>(language)];
 }
 
-std::string page(Language language, std::string_view content) {
+// `goods` is what is paid for, `panel` how it stands and what can be done.
+std::string page(Language language, std::string_view goods, std::string_view panel) {
+    const Words& words = words_in(language);
     return fmt::format(
         "<!doctype html>\n<html lang=\"{}\">\n<head><meta charset=\"utf-8\">"
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>{}</title><style>{}</style></head>\n"
-        "<body><main>\n{}<p class=\"note\">{}</p>\n</main></body>\n</html>\n",
-        tag_of(language), words_in(language).title, style, content, words_in(language).notice);
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{}</title>"
+        "<link rel=\"icon\" href=\"data:,\"><style>{}</style></head>\n"
+        "<body><header><b class=\"home\">{}</b></header>\n"
+        "<main><section class=\"goods\">\n{}<p class=\"fair\">{}</p>\n</section>\n"
+        "<div class=\"panel\">\n{}</div></main></body>\n</html>\n",
+        tag_of(language), words.title, assets::style(), words.title, goods, words.notice, panel);
+}
+
+std::string stage(std::string_view kind, std::string_view sentence) {
+    return fmt::format(
+        "<div class=\"{}\"><div class=\"door\"></div>"
+        "<div id=\"status\" role=\"status\"><strong id=\"headline\">{}</strong></div></div>\n",
+        kind, sentence);
 }
 
 std::string button(std::string_view key, std::string_view act, std::string_view label,
                    std::string_view kind) {
     return fmt::format(
-        "<form method=\"post\" action=\"/pay/{}/{}\"><button class=\"{}\">{}</button></form>\n", escaped(key),
-        act, kind, label);
+        "<form method=\"post\" action=\"/pay/{}/{}\"><button class=\"{}\">{}</button></form>\n",
+        html_escaped(key), act, kind, label);
 }
 
 }  // namespace
@@ -124,27 +112,35 @@ std::string amount_text(int64_t amount_minor, std::string_view currency) {
 
 std::string pay_page(const Payment& payment, Language language) {
     const Words& words = words_in(language);
-    std::string content;
+    std::string goods;
     // A tombstone has no amount to show.
     if (!payment.intent.currency.empty()) {
-        content += fmt::format("<h1>{}</h1>\n<p class=\"note\">{} {}</p>\n",
-                               escaped(amount_text(payment.intent.amount_minor, payment.intent.currency)),
-                               words.order, escaped(payment.intent.reference));
+        goods += fmt::format("<h1>{}</h1>\n<p>{} {}</p>\n",
+                             html_escaped(amount_text(payment.intent.amount_minor, payment.intent.currency)),
+                             words.order, html_escaped(payment.intent.reference));
     }
-    content += fmt::format("<p role=\"status\">{}</p>\n", words.states[static_cast<size_t>(payment.state)]);
+    std::string panel = stage(door_in(payment.state), words.states[static_cast<size_t>(payment.state)]);
     const bool can_pay = payment.state == PaymentState::created || payment.state == PaymentState::declined;
-    if (can_pay) content += button(payment.key, "capture", words.pay, "first");
+    if (can_pay) panel += button(payment.key, "capture", words.pay, "first");
     if (payment.state == PaymentState::created)
-        content += button(payment.key, "decline", words.decline, "second");
+        panel += button(payment.key, "decline", words.decline, "second");
     if (!payment.intent.return_url.empty()) {
-        content +=
-            fmt::format("<p><a href=\"{}\">{}</a></p>\n", escaped(payment.intent.return_url), words.back);
+        panel += fmt::format("<p><a id=\"back\" href=\"{}\">{}</a></p>\n",
+                             html_escaped(payment.intent.return_url), words.back);
     }
-    return page(language, content);
+    return page(language, goods, panel);
 }
 
 std::string unknown_payment_page(Language language) {
-    return page(language, fmt::format("<p role=\"status\">{}</p>\n", words_in(language).unknown));
+    return page(language, {}, stage("stage dark", words_in(language).unknown));
+}
+
+const std::string& pay_page_policy() {
+    static const std::string policy = fmt::format(
+        "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'",
+        hash_source(assets::style()));
+    return policy;
 }
 
 }  // namespace doorbuster::sandbox

@@ -1,6 +1,7 @@
 // The page on which a buyer pays, or declines to, at the sandbox provider.
 //
-// Plain HTML without a script. Everything that came from outside is escaped.
+// Plain HTML without a script, in the style of the buyers' pages. Everything that came from outside
+// is escaped.
 #pragma once
 
 #include <string>
@@ -13,6 +14,9 @@ namespace doorbuster::sandbox {
 
 std::string pay_page(const Payment&, Language);
 std::string unknown_payment_page(Language);
+
+// The Content-Security-Policy of both: no script, and no style but the one that is in them.
+const std::string& pay_page_policy();
 
 // "CNY 12.34": with as many decimals as the currency has.
 std::string amount_text(int64_t amount_minor, std::string_view currency);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "page/shell.hpp"
 #include "sandbox/testing.hpp"
 
 namespace doorbuster::sandbox {
@@ -42,7 +43,7 @@ TEST(PayPage, LeadsBackToTheShop) {
                 HasSubstr("href=\"https://shop.example/orders/1?a=1&amp;b=2\""));
     Payment alone = payment(captured);
     alone.intent.return_url.clear();
-    EXPECT_THAT(pay_page(alone, Language::en), Not(HasSubstr("href")));
+    EXPECT_THAT(pay_page(alone, Language::en), Not(HasSubstr("<a ")));
 }
 
 TEST(PayPage, EscapesWhatCameFromOutside) {
@@ -53,6 +54,14 @@ TEST(PayPage, EscapesWhatCameFromOutside) {
     EXPECT_THAT(page, Not(HasSubstr("<script")));
     EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;1&#39;)"));
     EXPECT_THAT(page, HasSubstr("https://x/&quot;&gt;"));
+}
+
+TEST(PayPage, ItsPolicyAllowsItsStyleAndNoScript) {
+    const std::string page = pay_page(payment(created), Language::en);
+    const size_t begin = page.find("<style>") + 7, end = page.find("</style>");
+    EXPECT_THAT(pay_page_policy(), HasSubstr(hash_source(page.substr(begin, end - begin))));
+    EXPECT_THAT(pay_page_policy(), Not(HasSubstr("unsafe")));
+    EXPECT_THAT(pay_page_policy(), Not(HasSubstr("script-src")));
 }
 
 TEST(PayPage, SpeaksThreeLanguages) {

@@ -14,6 +14,7 @@
 #include "base/check.hpp"
 #include "base/log.hpp"
 #include "config/rules.hpp"
+#include "sandbox/pay_page.hpp"
 
 namespace doorbuster::sandbox {
 
@@ -37,8 +38,7 @@ http::response<http::string_body> response_of(Reply reply, bool keep_alive) {
     response.set(http::field::cache_control, "no-store");
     response.set("X-Content-Type-Options", "nosniff");
     response.set("Referrer-Policy", "no-referrer");
-    response.set("Content-Security-Policy",
-                 "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'");
+    response.set("Content-Security-Policy", pay_page_policy());
     if (!reply.location.empty()) response.set(http::field::location, reply.location);
     response.keep_alive(keep_alive);
     response.body() = std::move(reply.body);

@@ -77,10 +77,10 @@ Doorbuster {version}, for trying out on this machine.
   payments   {provider}      a sandbox: no money moves
   data       {data}      keys in {keys_file}
 
-  {now}   is open: 100 phones, 2 per buyer
-  {soon}  opens at {soon_opens_at}, 60 seconds from now
+  {now}   is open: 100 phones, 2 per buyer      http://{public_address}/sales/{now}
+  {soon}  opens at {soon_opens_at}, 60 seconds from now      http://{public_address}/sales/{soon}
 
-Buy a unit and see the order, in another terminal:
+Open one of the pages in a browser, or buy a unit and see the order in another terminal:
 
   TOKEN=$(curl -s --json '{{"buyer":"alice"}}' http://{public_address}/dev/sign-in | sed 's/.*"token":"\([^"]*\)".*/\1/')
   curl -s -H "Authorization: Bearer $TOKEN" -H 'Idempotency-Key: first' \

@@ -56,16 +56,15 @@ std::string read_line(int pipe) {
     ::_exit(ended ? 0 : 1);
 }
 
-// Where the provider's events go. A port that the system chooses is not known yet: then there are
-// none, and the provider is asked.
-std::string webhook_url(const Config& config) {
+// This server, as a URL. Empty if its port is one that the system chooses: it is not known yet.
+std::string own_url(const Config& config) {
     const auto listens = parse_host_port(config.server.listen.value());
     if (!listens || listens->port == 0) return {};
     const bool anywhere = listens->host == "0.0.0.0" || listens->host == "::";
     const std::string host = anywhere                                       ? "127.0.0.1"
                              : listens->host.find(':') != std::string::npos ? '[' + listens->host + ']'
                                                                             : listens->host;
-    return "http://" + host + ':' + std::to_string(listens->port) + "/v1/payments/webhook";
+    return "http://" + host + ':' + std::to_string(listens->port);
 }
 
 }  // namespace
@@ -77,7 +76,11 @@ Result<DevProvider, std::string> DevProvider::start(const Config& config) {
     sandbox::SandboxOptions options;
     options.listen = usual_address;
     options.api_key = provider.key_;
-    options.webhook_url = webhook_url(config);
+    // Without a URL there are no events, and the provider is asked.
+    if (const std::string own = own_url(config); !own.empty()) {
+        options.webhook_url = own + "/v1/payments/webhook";
+        provider.return_url_ = own + "/orders#o{order}";
+    }
     options.webhook_secrets.push_back(*WebhookSecret::parse(provider.webhook_secret_));
     options.data_file = (std::filesystem::path(config.store.path.value()) / "sandbox-pay.log").string();
 
@@ -107,6 +110,7 @@ void DevProvider::set(Config& config) const {
     const std::pair<const char*, const std::string*> values[] = {
         {"payments.provider_url", &url_},
         {"payments.provider_key", &key_},
+        {"payments.return_url", &return_url_},
         {"payments.webhook_secret", &webhook_secret_}};
     for (const auto& [name, value] : values) {
         AnyOption* option = config.find(name);

@@ -25,7 +25,8 @@ public:
         : process_(std::exchange(other.process_, 0)),
           url_(std::move(other.url_)),
           key_(std::move(other.key_)),
-          webhook_secret_(std::move(other.webhook_secret_)) {}
+          webhook_secret_(std::move(other.webhook_secret_)),
+          return_url_(std::move(other.return_url_)) {}
     DevProvider& operator=(DevProvider&&) = delete;
     ~DevProvider();
 
@@ -37,7 +38,7 @@ private:
     DevProvider() = default;
 
     pid_t process_ = 0;
-    std::string url_, key_, webhook_secret_;
+    std::string url_, key_, webhook_secret_, return_url_;
 };
 
 }  // namespace doorbuster

@@ -48,6 +48,14 @@ std::optional<ProviderView> read_provider_payment(std::string_view body) {
     return std::nullopt;
 }
 
+std::string HttpProvider::return_url_for(OrderId order) const {
+    constexpr std::string_view place = "{order}";
+    std::string url = options_.return_url;
+    if (const size_t at = url.find(place); at != std::string::npos)
+        url.replace(at, place.size(), std::to_string(static_cast<int64_t>(order)));
+    return url;
+}
+
 ProviderAnswer HttpProvider::ask(const ProviderCall& call) {
     const PaymentRecord& payment = call.payment;
     HttpCall request{.method = "GET",
@@ -60,7 +68,7 @@ ProviderAnswer HttpProvider::ask(const ProviderCall& call) {
             json::object body{{"amount_minor", payment.amount_minor},
                               {"currency", payment.currency},
                               {"reference", std::to_string(static_cast<int64_t>(payment.order))}};
-            if (!options_.return_url.empty()) body["return_url"] = options_.return_url;
+            if (!options_.return_url.empty()) body["return_url"] = return_url_for(payment.order);
             request.body = json::serialize(body);
             request.headers.push_back("Content-Type: application/json");
             break;

@@ -32,6 +32,8 @@ public:
     void cancel() { caller_.cancel(); }
 
 private:
+    std::string return_url_for(OrderId order) const;
+
     const Options options_;
     HttpCaller caller_;
 };

@@ -31,7 +31,7 @@ Asked ask(ProviderAsk what, const std::string& reply) {
         return reply;
     });
     HttpProvider provider(
-        {.url = server.url(""), .key = "secret", .return_url = "https://shop.example/thanks"});
+        {.url = server.url(""), .key = "secret", .return_url = "https://shop.example/orders#o{order}"});
     asked.answer = provider.ask(call(what));
     return asked;
 }
@@ -45,7 +45,7 @@ TEST(HttpProvider, CreatesAnAttemptUnderItsKey) {
     EXPECT_EQ(asked.request.header("Authorization"), "Bearer secret");
     EXPECT_EQ(
         asked.request.body,
-        R"({"amount_minor":999900,"currency":"TWD","reference":"42","return_url":"https://shop.example/thanks"})");
+        R"({"amount_minor":999900,"currency":"TWD","reference":"42","return_url":"https://shop.example/orders#o42"})");
     ASSERT_TRUE(asked.answer.view.has_value());
     EXPECT_EQ(asked.answer.view->state, ProviderState::created);
     EXPECT_EQ(asked.answer.view->url, "http://pay/7");

@@ -31,7 +31,8 @@ std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId>
     Statement select(
         connection,
         "SELECT id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, payment_window_s, "
-        "human_check, pow_number_max, purchases_per_second_max, buyers_per_address_max, stock_policy "
+        "human_check, pow_number_max, purchases_per_second_max, buyers_per_address_max, stock_policy, "
+        "start_jitter_ms "
         "FROM sales WHERE ?1 IS NULL OR id = ?1 ORDER BY opens_at_ms, id");
     Statement select_items(
         connection,
@@ -60,6 +61,7 @@ std::vector<SaleRecord> read_sales(Connection& connection, std::optional<SaleId>
         record.sale.purchases_per_second_max = static_cast<uint32_t>(rows->integer(10));
         record.sale.buyers_per_address_max = static_cast<uint32_t>(rows->integer(11));
         record.sale.stock_policy = required(stock_policy_of(rows->text(12)), "stock policy");
+        record.sale.start_jitter = std::chrono::milliseconds(rows->integer(13));
         for (auto& [item, stock] : read_items(select_items, record.sale.id)) {
             record.sale.items.push_back(std::move(item));
             record.stock.push_back(stock);
@@ -73,8 +75,8 @@ void insert_sale(Connection& connection, const Sale& sale, SaleState state, Inst
     Statement insert(connection,
                      "INSERT INTO sales(id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, "
                      "stock_policy, payment_window_s, human_check, pow_number_max, purchases_per_second_max, "
-                     "buyers_per_address_max, created_at_ms, updated_at_ms) "
-                     "VALUES(?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)");
+                     "buyers_per_address_max, created_at_ms, updated_at_ms, start_jitter_ms) "
+                     "VALUES(?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13, ?14)");
     insert.bind(1, sale.id.view())
         .bind(2, name_of(state))
         .bind(3, sale.title)
@@ -88,6 +90,7 @@ void insert_sale(Connection& connection, const Sale& sale, SaleState state, Inst
         .bind(11, sale.purchases_per_second_max)
         .bind(12, sale.buyers_per_address_max)
         .bind(13, to_ms(now))
+        .bind(14, sale.start_jitter.count())
         .run();
     insert_items(connection, sale);
 }
@@ -119,7 +122,7 @@ bool update_sale(Connection& connection, const SaleRecord& changed, Instant now)
                      "UPDATE sales SET state = ?3, version = version + 1, title = ?4, opens_at_ms = ?5, "
                      "closes_at_ms = ?6, warm_before_s = ?7, payment_window_s = ?8, updated_at_ms = ?9, "
                      "human_check = ?10, pow_number_max = ?11, purchases_per_second_max = ?12, "
-                     "buyers_per_address_max = ?13, stock_policy = ?14 "
+                     "buyers_per_address_max = ?13, stock_policy = ?14, start_jitter_ms = ?15 "
                      "WHERE id = ?1 AND version = ?2");
     const Sale& sale = changed.sale;
     return update.bind(1, sale.id.view())
@@ -136,6 +139,7 @@ bool update_sale(Connection& connection, const SaleRecord& changed, Instant now)
                .bind(12, sale.purchases_per_second_max)
                .bind(13, sale.buyers_per_address_max)
                .bind(14, name_of(sale.stock_policy))
+               .bind(15, sale.start_jitter.count())
                .run() == 1;
 }
 

@@ -354,6 +354,9 @@ constexpr const char* orders_migrations[] = {
         done_at_ms   INTEGER NOT NULL
     ) WITHOUT ROWID;
     )sql",
+
+    // How far the pages spread their buttons' lighting up.
+    "ALTER TABLE sales ADD COLUMN start_jitter_ms INTEGER NOT NULL DEFAULT 0",
 };
 
 }  // namespace

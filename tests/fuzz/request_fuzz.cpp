@@ -10,6 +10,7 @@
 #include "funnel/cookie.hpp"
 #include "funnel/origin.hpp"
 #include "http/chunked.hpp"
+#include "http/encoding.hpp"
 #include "http/language.hpp"
 #include "http/parser.hpp"
 #include "http/route.hpp"
@@ -77,6 +78,7 @@ void use(const Head& head, std::string_view text) {
     for (size_t i = 0; i < path.size(); ++i) CHECK(!path[i].empty());
     static_cast<void>(query_field(request.query, "limit"));
     static_cast<void>(choose_language(request.accept_language));
+    static_cast<void>(choose_encoding(request.accept_encoding, true));
     static_cast<void>(presented_token(request.authorization, request.cookie, "session"));
     static_cast<void>(is_own_site(request.origin, request.host, {}));
     static const AddressSet trusted({*AddressRange::parse("10.0.0.0/8"), *AddressRange::parse("fd00::/8")});
