@@ -58,6 +58,7 @@ function tick() {
 const later = (ms, act) => setTimeout(act, Math.min(ms, 2 ** 31 - 1));
 
 function set_sale(sale) {
+  const is_news = JSON.stringify(sale) != JSON.stringify(model.sale);
   model.sale = sale;
   model.item = sale.items.find((item) => item.id == model.item.id) || sale.items[0];
   model.lights_at_ms = sale.opens_at_ms + start_jitter_ms;
@@ -67,7 +68,7 @@ function set_sale(sale) {
     if (stop && stop.state == sale.state) model.stop = stop;
     else stop_at(sale.state);
   }
-  show_goods(model, choose);
+  if (is_news) show_goods(model, choose);
 }
 
 async function refresh() {
@@ -157,14 +158,18 @@ function press() {
   if (state_of(model, clock.now()) != "open" || model.is_cooling()) return;
   model.cool_until = performance.now() + data.cooldown_ms;
   later(data.cooldown_ms + 1, update);
-  const { item, quantity, check } = model;
+  const { item, quantity } = model;
   const other = recall(record_name());
   // Another tab that has pressed already asks for the same purchase.
-  if (other && other.item == item.id && other.quantity == quantity) return send(other);
-  send({ ...(check && check.token ? { token: check.token } : { key: random_key() }), item: item.id, quantity });
+  const is_same = other && !other.id && other.item == item.id && other.quantity == quantity;
+  send(is_same ? other : new_record(item.id, quantity));
 }
 
-const random_key = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
+// What names a purchase: the token that the check has earned, or a key.
+function new_record(item, quantity) {
+  const { token } = model.check || {};
+  return { ...(token ? { token } : { key: crypto.getRandomValues(new Uint32Array(4)).join("-") }), item, quantity };
+}
 
 // Asks for the units until there is an answer that stays. It is one purchase, however often it asks.
 async function send(record) {
@@ -201,7 +206,7 @@ async function send(record) {
       if (++checks < 3) {
         if (!(await get_checked())) return;
         model.press = { state: "sending" };
-        record = { item: record.item, quantity: record.quantity, token: model.check.token };
+        record = new_record(record.item, record.quantity);
         continue;
       }
     }
@@ -228,7 +233,7 @@ async function stop_at(state, answer) {
     if (document.hidden || model.is_offline) continue;
     if (state == "paused") {
       await refresh();
-    } else if (state == "sold_out_for_now" ? clock.now() - stop.at_ms > 8000 : await has_unit()) {
+    } else if (state == "sold_out_for_now" ? clock.now() - stop.at_ms > 8000 : await find_units()) {
       if (model.stop != stop) return;
       model.stop = null;
       model.is_back = true;
@@ -237,9 +242,14 @@ async function stop_at(state, answer) {
   }
 }
 
-async function has_unit() {
+// Where fewer are left than were wanted, those.
+async function find_units() {
   const { code, body } = await look(path + "/stock");
-  return !code && body.items.some((item) => item.id == model.item.id && item.units_available > 0);
+  if (code) return 0;
+  const { units_available } = body.items.find((item) => item.id == model.item.id);
+  if (units_available) $("quantity").value = Math.min(model.quantity, units_available);
+  set_quantity();
+  return units_available;
 }
 
 // The purchase
