@@ -79,6 +79,7 @@ void MemoryOrders::tell(Change& change, EventRecord event) {
 
 void MemoryOrders::move_stock(Change& change, StockMove moved) {
     moved.number = state_.stock_moves.size() + 1;
+    moved.position = state_.position;
     change.append(state_.stock_moves, std::move(moved));
 }
 

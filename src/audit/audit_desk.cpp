@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "audit/reconcile.hpp"
 #include "base/log.hpp"
 
 namespace doorbuster::audit {
@@ -27,7 +26,7 @@ std::string json_of(const Reconciliation& one) {
 AuditDesk::AuditDesk(Readers readers, std::chrono::seconds every, Hooks hooks)
     : readers_(std::move(readers)), every_(every), hooks_(std::move(hooks)) {}
 
-StoreResult<Reconciliation> AuditDesk::reconcile(const SaleId& sale, Trigger trigger, bool repairs,
+StoreResult<Reconciliation> AuditDesk::reconcile(const SaleId& sale, Trigger trigger, const Wish& wish,
                                                  Instant now) {
     const auto count = [&] {
         return count_sale(*readers_.ledger, *readers_.orders, *readers_.history, sale, trigger, now);
@@ -35,14 +34,14 @@ StoreResult<Reconciliation> AuditDesk::reconcile(const SaleId& sale, Trigger tri
     auto counted = count();
     if (!counted) return counted.error();
     Reconciliation done{*std::move(counted), {}};
-    if (const auto settled = hooks_.settle(done.report, repairs); !settled) return settled.error();
+    if (const auto settled = hooks_.settle(done.report, wish); !settled) return settled.error();
     note(done.report);
-    if (!repairs || done.report.agrees()) return done;
+    if (!wish.is_any() || done.report.agrees()) return done;
 
     auto again = count();
     if (!again) return again.error();
     done.after_repair = *std::move(again);
-    if (const auto settled = hooks_.settle(*done.after_repair, false); !settled) return settled.error();
+    if (const auto settled = hooks_.settle(*done.after_repair, {}); !settled) return settled.error();
     note(*done.after_repair);
     return done;
 }
@@ -103,7 +102,7 @@ StoreResult<void> AuditDesk::tick(Instant now, Uptime uptime) {
         if (!is_due(found->second, is_closed, is_settled, uptime)) continue;
 
         found->second.at = uptime;  // also where it fails: not again at once
-        const auto done = reconcile(sale, is_closed ? Trigger::close : Trigger::timer, false, now);
+        const auto done = reconcile(sale, is_closed ? Trigger::close : Trigger::timer, {}, now);
         if (!done) return done.error();
         Seen& seen = seen_[sale];
         seen.after_close = is_closed;

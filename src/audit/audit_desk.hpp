@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "audit/reconcile.hpp"
 #include "audit/replay.hpp"
 #include "audit/report.hpp"
 #include "base/clock.hpp"
@@ -24,7 +25,7 @@ namespace doorbuster::audit {
 
 struct Reconciliation {
     Report report;
-    std::optional<Report> after_repair;  // counted once more, where something was to be repaired
+    std::optional<Report> after_repair;  // counted once more, where something was to be done
 
     bool agrees() const { return after_repair ? after_repair->agrees() : report.agrees(); }
 };
@@ -38,8 +39,8 @@ public:
         std::unique_ptr<AuditReader> history;
     };
     struct Hooks {
-        // settle() where the orders are written; returns when it is done.
-        std::function<StoreResult<void>(Report&, bool repairs)> settle;
+        // A Settlement's steps where the orders are written; returns when it is done.
+        std::function<StoreResult<void>(Report&, const Wish&)> settle;
         // The sale may step to reconciled.
         std::function<void(const SaleId&)> reconciled;
     };
@@ -51,8 +52,8 @@ public:
 
     AuditDesk(Readers readers, std::chrono::seconds every, Hooks hooks);
 
-    // not_found: no such sale.
-    [[nodiscard]] StoreResult<Reconciliation> reconcile(const SaleId&, Trigger, bool repairs, Instant now);
+    // not_found: no such sale. not_allowed: what is to be acknowledged cannot be; nothing was done.
+    [[nodiscard]] StoreResult<Reconciliation> reconcile(const SaleId&, Trigger, const Wish&, Instant now);
     [[nodiscard]] StoreResult<Replayed> replay(const SaleId&);
     AuditReader& history() { return *readers_.history; }
 

@@ -29,9 +29,9 @@ protected:
                                std::move(*SqliteAuditReader::open(path("orders.db")))},
             300s,
             AuditDesk::Hooks{.settle =
-                                 [this](Report& report, bool repairs) {
+                                 [this](Report& report, const Wish& wish) {
                                      return settle(
-                                         report, repairs,
+                                         report, wish,
                                          {orders_->audit(), books_, [](Instant) { return OrderId{9}; }}, t0);
                                  },
                              .reconciled = [this](const SaleId& sale) { reconciled_.push_back(sale); }});
@@ -111,7 +111,7 @@ TEST_F(AuditDeskTest, ASaleWithADifferenceIsNotReconciled) {
     EXPECT_EQ(differences(), 1u);
     EXPECT_EQ(runs_at(100), 0u) << "it is looked at again, but not all the time";
 
-    const auto repaired = desk_->reconcile(SaleId("phone-drop"), Trigger::word, true, t0);
+    const auto repaired = desk_->reconcile(SaleId("phone-drop"), Trigger::word, {.repair = true}, t0);
     ASSERT_TRUE(repaired.has_value());
     EXPECT_TRUE(repaired->agrees());
     ASSERT_TRUE(repaired->after_repair.has_value());

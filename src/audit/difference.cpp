@@ -85,7 +85,7 @@ std::string Difference::key() const {
     if (payment) key += fmt::format(":m{}", static_cast<int64_t>(*payment));
     if (position) key += fmt::format(":@{}", *position);
     if (sequence) key += fmt::format(":#{}", *sequence);
-    if (figure) key += fmt::format(":x{}", *figure);
+    if (!figures.empty()) key += fmt::format(":x{}", fmt::join(figures, "-"));
     if (buyer) key += fmt::format(":{}", buyer->view());  // last: it may hold any character
     return key;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sale/order.hpp"
 
@@ -46,6 +47,12 @@ std::optional<Kind> kind_of(std::string_view name);
 std::string_view name_of(Check);
 Check check_of(Kind);
 
+// Promise or delta, but nobody's word: units that are sold twice stay a difference until they are
+// not, and a stock row is mended.
+constexpr bool may_be_acknowledged(Kind kind) {
+    return kind != Kind::oversold && kind != Kind::units;
+}
+
 struct Difference {
     Kind kind{};
     SaleId sale{};
@@ -55,11 +62,12 @@ struct Difference {
     std::optional<OrderId> order{};
     std::optional<PaymentId> payment{};
     std::optional<uint64_t> position{}, sequence{};
-    std::optional<uint64_t> figure{};  // how many, where another number is another difference
-    std::string where;                 // "phone-drop/phone", and ids, for people
-    std::string detail;                // the figures, or what is missing, in plain words
+    std::vector<uint64_t> figures{};  // where other numbers are another difference
+    std::string where;                // "phone-drop/phone", and ids, for people
+    std::string detail;               // the figures, or what is missing, in plain words
 
-    // Names this very difference, in every run that finds it.
+    // Names this very difference, in every run that finds it, and no other: what is acknowledged
+    // under it says nothing about what goes wrong afterwards.
     std::string key() const;
 };
 

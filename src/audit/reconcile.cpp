@@ -9,26 +9,6 @@
 
 namespace doorbuster::audit {
 
-namespace {
-
-void repair_one(Finding& finding, const Settling& settling, Instant now) {
-    if (auto* place = std::get_if<PlaceRecord>(&finding.repair.mending))
-        place->order = settling.next_order(now);
-    const auto outcome = settling.store.repair(finding.repair, now);
-    if (!outcome) {
-        finding.state = FindingState::failed;
-        finding.error = outcome.error().text();
-        return;
-    }
-    finding.state = outcome->repaired == Repaired::changed_meanwhile ? FindingState::changed_meanwhile
-                                                                     : FindingState::repaired;
-    if (outcome->repaired != Repaired::done) return;
-    if (outcome->tell) settling.books.control(*outcome->tell);
-    log_warn("a difference was repaired", {{"key", finding.repair.key}, {"repair", finding.repair.words}});
-}
-
-}  // namespace
-
 StoreResult<Report> count_sale(LedgerReader& ledger, OrdersReader& orders, AuditReader& audit,
                                const SaleId& sale, Trigger trigger, Instant now) {
     const auto known = audit.acknowledged();
@@ -73,17 +53,92 @@ StoreResult<Report> count_sale(LedgerReader& ledger, OrdersReader& orders, Audit
     return report;
 }
 
-StoreResult<void> settle(Report& report, bool repairs, const Settling& settling, Instant now) {
-    const auto run = settling.store.begin(report.sale, now);
-    if (!run) return run.error();
-    report.run = *run;
-    for (Finding& finding : report.findings) {
-        finding.repair.run = *run;
-        // What is mended may break again, and is mended again then; by one run it is mended once.
-        if (!finding.repair.acknowledges) finding.repair.key += fmt::format(":run{}", *run);
-        if (repairs && finding.state == FindingState::proposed) repair_one(finding, settling, now);
+void Settlement::prepare() {
+    if (!is_settled() || !json_.empty()) return;
+    differences_ = differences_of(report_);
+    json_ = json_of(report_);
+}
+
+StoreResult<void> Settlement::step(Instant now) {
+    if (report_.run == 0) return begin(now);
+    if (!is_settled()) {
+        const size_t end = std::min(next_ + findings_per_step, report_.findings.size());
+        for (; next_ < end; ++next_) settle_one(report_.findings[next_], now);
+        return {};
     }
-    return settling.store.record(run_of(report), differences_of(report), json_of(report));
+    prepare();
+    const auto recorded = settling_.store.record(run_of(report_), differences_, json_);
+    if (recorded) is_recorded_ = true;
+    return recorded;
+}
+
+StoreResult<void> Settlement::begin(Instant now) {
+    if (const auto checked = check_wish(); !checked) return checked;
+    const auto run = settling_.store.begin(report_.sale, now);
+    if (!run) return run.error();
+    report_.run = *run;
+    // Where nothing is to be done there is nothing to do in pieces.
+    if (!wish_.is_any()) next_ = report_.findings.size();
+    return {};
+}
+
+StoreResult<void> Settlement::check_wish() const {
+    std::set<std::string> found;
+    for (const Finding& one : report_.findings) {
+        std::string key = one.difference.key();
+        if (wish_.acknowledge.contains(key) && !may_be_acknowledged(one.difference.kind)) {
+            return StoreError{StoreErrc::not_allowed, "acknowledging",
+                              fmt::format("{} cannot be acknowledged: {}", key, one.repair.words)};
+        }
+        found.insert(std::move(key));
+    }
+    for (const std::string& key : wish_.acknowledge) {
+        if (!found.contains(key)) {
+            return StoreError{StoreErrc::not_allowed, "acknowledging",
+                              fmt::format("there is no difference {} now", key)};
+        }
+    }
+    return {};
+}
+
+void Settlement::settle_one(Finding& finding, Instant now) const {
+    if (finding.state != FindingState::proposed) return;
+    Repair& repair = finding.repair;
+    repair.run = report_.run;
+    const bool is_word = wish_.acknowledge.contains(finding.difference.key());
+    if (is_word) {
+        repair.mending = Acknowledge{};
+        repair.acknowledges = true;
+        repair.words = "acknowledged by the operator";
+    } else if (wish_.repair && !std::holds_alternative<Acknowledge>(repair.mending)) {
+        // What is mended may break again, and is mended again then; by one run it is mended once.
+        repair.key += fmt::format(":run{}", report_.run);
+    } else {
+        return;
+    }
+    if (auto* place = std::get_if<PlaceRecord>(&repair.mending)) place->order = settling_.next_order(now);
+    const auto outcome = settling_.store.repair(repair, now);
+    if (!outcome) {
+        finding.state = FindingState::failed;
+        finding.error = outcome.error().text();
+        return;
+    }
+    finding.state = outcome->repaired == Repaired::changed_meanwhile ? FindingState::changed_meanwhile
+                    : is_word                                        ? FindingState::acknowledged
+                                                                     : FindingState::repaired;
+    if (outcome->repaired != Repaired::done) return;
+    if (outcome->tell) settling_.books.control(*outcome->tell);
+    if (settling_.repaired) settling_.repaired(*outcome);
+    log_warn(is_word ? "a difference was acknowledged" : "a difference was repaired",
+             {{"key", repair.key}, {"repair", repair.words}});
+}
+
+StoreResult<void> settle(Report& report, const Wish& wish, const Settling& settling, Instant now) {
+    Settlement settlement(report, wish, settling);
+    while (!settlement.is_done()) {
+        if (const auto stepped = settlement.step(now); !stepped) return stepped;
+    }
+    return {};
 }
 
 }  // namespace doorbuster::audit

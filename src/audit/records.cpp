@@ -82,7 +82,7 @@ private:
             after = events->back().number;
             for (const EventRecord& one : *events) {
                 if (one.kind == EventKind::purchase_cancelled && one.purchase && is_meant(one.sale))
-                    records.cancellations.push_back({*one.purchase, one.at});
+                    records.cancellations.push_back(*one.purchase);
             }
         }
         for (uint64_t after = 0;;) {

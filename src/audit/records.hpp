@@ -17,12 +17,6 @@
 
 namespace doorbuster::audit {
 
-// A purchase that was accepted and never became an order, and when that was said.
-struct Cancellation {
-    PurchaseId purchase;
-    Instant at{};
-};
-
 struct Records {
     std::vector<SaleRecord> sales;
     std::vector<LedgerRecord> ledger;  // in order of position
@@ -30,8 +24,9 @@ struct Records {
     std::vector<OrderRecord> orders;
     std::vector<Holding> holdings;
     std::vector<PaymentRecord> payments;
-    std::vector<StockMove> stock_moves;  // in the order in which they happened
-    std::vector<Cancellation> cancellations;
+    std::vector<StockMove> stock_moves;  // in the order of their commits
+    // Accepted, but never an order: in the order in which that was said.
+    std::vector<PurchaseId> cancellations;
     std::vector<DeadLetter> dead_letters;
     uint64_t position = 0;  // the worker's
 };

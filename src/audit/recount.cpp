@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -118,7 +119,10 @@ private:
                 case HoldState::finished:
                     continue;
             }
-            holdings_[{{order.sale, order.item}, order.buyer}] += order.units;
+            const HoldingKey holding{{order.sale, order.item}, order.buyer};
+            holdings_[holding] += order.units;
+            OrderId& newest = newest_[holding];
+            newest = std::max(newest, order.id);
         }
         looked(Check::units) = records_.orders.size();
     }
@@ -146,19 +150,44 @@ private:
             const auto before = continued.find(id);
             const bool is_its = own.purchase == id || own.holder == id ||
                                 (before != continued.end() && before->second == own.purchase);
-            const bool is_active = own.hold != HoldState::finished;
-            if (!is_its || own.buyer != purchase.acceptance.buyer || own.units != purchase.acceptance.units ||
-                own.item != purchase.item || own.sale != purchase.sale ||
-                is_active != (purchase.state == PurchaseState::ordered)) {
+            if (is_its) {
+                compare_with_order(purchase, own);
+            } else {
                 differ(Kind::order_disagrees, purchase,
-                       fmt::format("purchase and {} differ in buyer, item, units or state", text_of(own.id)));
+                       fmt::format("{}, which it names, is another purchase's", text_of(own.id)));
             }
         }
         for (const auto& [id, order] : orders_by_purchase_) {
-            if (!purchases_.contains(id))
+            const auto found = purchases_.find(id);
+            if (found == purchases_.end()) {
                 differ(Kind::order_without_purchase, *order, "its purchase is not there");
+            } else if (!found->second->order) {
+                differ(Kind::order_disagrees, *order, "its purchase says that it never became an order");
+            }
         }
         looked(Check::ledger) = records_.ledger.size() + records_.purchases.size();
+    }
+
+    void compare_with_order(const PurchaseRecord& purchase, const OrderRecord& own) {
+        const Acceptance& acceptance = purchase.acceptance;
+        const bool is_active = own.hold != HoldState::finished;
+        const std::array<std::pair<std::string_view, bool>, 5> same = {
+            {{"buyer", own.buyer == acceptance.buyer},
+             {"units", own.units == acceptance.units},
+             {"item", own.item == purchase.item},
+             {"sale", own.sale == purchase.sale},
+             {"state", is_active == (purchase.state == PurchaseState::ordered)}}};
+        std::vector<std::string_view> in;
+        uint64_t which = 0;
+        for (size_t i = 0; i < same.size(); ++i) {
+            if (same[i].second) continue;
+            in.push_back(same[i].first);
+            which |= uint64_t{1} << i;
+        }
+        if (in.empty()) return;
+        differ(Kind::order_disagrees, purchase,
+               fmt::format("purchase and {} differ in {}", text_of(own.id), fmt::join(in, ", ")))
+            .figures = {which, acceptance.units, own.units};
     }
 
     void compare_ledger() {
@@ -206,11 +235,13 @@ private:
         const uint64_t sequence = record.entry->acceptance.sequence;
         if (sequence <= last) {
             differ(Kind::sequence_order, record, text_of(item),
-                   fmt::format("number {} stands behind number {}", sequence, last));
+                   fmt::format("number {} stands behind number {}", sequence, last))
+                .figures = {last};
         } else if (sequence != last + 1) {
-            differ(
-                Kind::sequence_gap, record, text_of(item),
-                fmt::format("number {} follows number {}: {} missing", sequence, last, sequence - last - 1));
+            const uint64_t missing = sequence - last - 1;
+            differ(Kind::sequence_gap, record, text_of(item),
+                   fmt::format("number {} follows number {}: {} missing", sequence, last, missing))
+                .figures = {missing};
         }
         last = std::max(last, sequence);
     }
@@ -233,10 +264,13 @@ private:
             });
             if (suffices) continue;
             const PaymentRecord& wrong = *found->second.front();
-            differ(Kind::paid_without_capture, order,
-                   fmt::format("it costs {} {}, and {} {} was captured", order.amount_minor, order.currency,
-                               wrong.captured_minor, wrong.captured_currency))
-                .payment = wrong.id;
+            Difference& one =
+                differ(Kind::paid_without_capture, order,
+                       fmt::format("it costs {} {}, and {} {} was captured", order.amount_minor,
+                                   order.currency, wrong.captured_minor, wrong.captured_currency));
+            one.payment = wrong.id;
+            one.figures = {static_cast<uint64_t>(wrong.captured_minor),
+                           static_cast<uint64_t>(order.amount_minor)};
         }
         for (const auto& [id, payments] : captured) compare_captures(id, payments);
         looked(Check::payments) = records_.payments.size();
@@ -304,7 +338,7 @@ private:
                                      fmt::format("its {} units were given back {} times{}", order.units,
                                                  times, still_has ? ", and it still has them" : ""));
             one.purchase = holder;
-            one.figure = times;
+            one.figures = {times};
         }
         looked(Check::releases) = records_.stock_moves.size();
     }
@@ -316,7 +350,7 @@ private:
         differ(
             Kind::released_twice, *purchase->second,
             fmt::format("its {} units were given back {} times", purchase->second->acceptance.units, times))
-            .figure = times;
+            .figures = {times};
     }
 
     void compare_stock() {
@@ -334,19 +368,24 @@ private:
                                           .in_flight = sums.in_flight});
                 if (stock.units_held != sums.held || stock.units_sold != sums.sold ||
                     uint64_t{stock.units_available} + sums.held + sums.sold != stock.units_total) {
-                    differ(Kind::units, item.first, text_of(item),
-                           fmt::format("the stock row says {} available, {} held, {} sold of {}; the orders "
-                                       "hold {} and have {} sold",
-                                       stock.units_available, stock.units_held, stock.units_sold,
-                                       stock.units_total, sums.held, sums.sold))
-                        .item = item.second;
+                    Difference& one = differ(
+                        Kind::units, item.first, text_of(item),
+                        fmt::format("the stock row says {} available, {} held, {} sold of {}; the orders "
+                                    "hold {} and have {} sold",
+                                    stock.units_available, stock.units_held, stock.units_sold,
+                                    stock.units_total, sums.held, sums.sold));
+                    one.item = item.second;
+                    one.figures = {stock.units_available, stock.units_held, stock.units_sold,
+                                   stock.units_total,     sums.held,        sums.sold};
                 }
                 const uint64_t in_flight = takes_at_acceptance_[item] ? sums.in_flight : 0;
-                if (sums.held + sums.sold + in_flight > stock.units_total) {
-                    differ(Kind::oversold, item.first, text_of(item),
-                           fmt::format("{} units are promised of {}", sums.held + sums.sold + in_flight,
-                                       stock.units_total))
-                        .item = item.second;
+                const uint64_t promised = sums.held + sums.sold + in_flight;
+                if (promised > stock.units_total) {
+                    Difference& one =
+                        differ(Kind::oversold, item.first, text_of(item),
+                               fmt::format("{} units are promised of {}", promised, stock.units_total));
+                    one.item = item.second;
+                    one.figures = {promised, stock.units_total};
                 }
             }
         }
@@ -373,22 +412,24 @@ private:
 
     void compare_holding(const HoldingKey& key, uint64_t row, uint64_t counted, uint64_t in_flight) {
         const std::string where = fmt::format("{} {}", text_of(key.first), key.second.view());
-        auto mark = [&](Difference& one, uint64_t figure) {
+        auto mark = [&](Difference& one, std::vector<uint64_t> figures) {
             one.item = key.first.second;
             one.buyer = key.second;
-            one.figure = figure;
+            one.figures = std::move(figures);
         };
         if (row != counted) {
             mark(differ(Kind::holding_disagrees, key.first.first, where,
                         fmt::format("the buyer's row says {} units, the orders {}", row, counted)),
-                 row);
+                 {row, counted});
         }
         const auto limit = limits_.find(key.first);
         if (limit != limits_.end() && counted + in_flight > limit->second) {
             mark(differ(Kind::holding_over_limit, key.first.first, where,
                         fmt::format("the buyer has {} units, {} are allowed", counted + in_flight,
                                     limit->second)),
-                 counted + in_flight);
+                 {counted + in_flight, limit->second});
+            const auto newest = newest_.find(key);
+            if (newest != newest_.end()) counted_.differences.back().order = newest->second;
         }
     }
 
@@ -401,6 +442,7 @@ private:
     std::map<ItemKey, uint32_t> limits_;
     std::map<ItemKey, bool> takes_at_acceptance_;
     std::map<HoldingKey, uint64_t> holdings_, holdings_in_flight_;
+    std::map<HoldingKey, OrderId> newest_;  // that has units
 };
 
 }  // namespace

@@ -6,18 +6,14 @@ namespace doorbuster::audit {
 
 namespace {
 
-Repair acknowledge(std::string words) {
-    return {.key = {}, .acknowledges = true, .run = 0, .words = std::move(words), .mending = Acknowledge{}};
+// No delta mends it: it stays a difference until somebody has looked and says so.
+Repair leave(std::string words) {
+    return {.key = {}, .acknowledges = false, .run = 0, .words = std::move(words), .mending = Acknowledge{}};
 }
 
 Repair carry_out(Mending mending, std::string words) {
     return {
         .key = {}, .acknowledges = false, .run = 0, .words = std::move(words), .mending = std::move(mending)};
-}
-
-bool is_undecided(PaymentState state) {
-    return state == PaymentState::creating || state == PaymentState::open ||
-           state == PaymentState::declined || state == PaymentState::voided;
 }
 
 // Cancels what is unpaid, as its buyer could: at once, or through a void.
@@ -32,6 +28,7 @@ std::optional<OrderMove> cancel_because(const OrderRecord& order, std::string_vi
 Repairs::Repairs(const Records& records) : records_(records) {
     for (const OrderRecord& one : records.orders) {
         orders_.emplace(one.id, &one);
+        orders_by_purchase_.emplace(one.purchase, &one);
         orders_of_[one.buyer].push_back(&one);
     }
     for (const PaymentRecord& one : records.payments) payments_[one.order].push_back(&one);
@@ -60,9 +57,10 @@ Repair Repairs::propose(const Difference& difference, Instant now) const {
             case Kind::released_twice:
                 return after_release(difference);
             case Kind::sequence_gap:
-                return acknowledge("acknowledge: numbers that are missing cannot be given again");
+                return leave(
+                    "find out why, then acknowledge it: numbers that are missing cannot be given again");
             case Kind::oversold:
-                return acknowledge("acknowledge: the worker cancels what finds no unit, explicitly");
+                return leave("restock, or cancel or refund orders: it stays a difference until then");
             case Kind::ledger_twice:
             case Kind::order_without_purchase:
             case Kind::order_twice:
@@ -71,8 +69,7 @@ Repair Repairs::propose(const Difference& difference, Instant now) const {
             case Kind::sequence_order:
                 break;
         }
-        return acknowledge(
-            "acknowledge, once somebody has looked at it: no machine can tell which side is right");
+        return leave("look at it, then acknowledge it: no machine can tell which side is right");
     }();
     repair.key = difference.key();
     return repair;
@@ -109,7 +106,7 @@ Repair Repairs::shift_units(const Difference& difference) const {
             if (record.sale.id != shift.sale || record.sale.items[i].id != shift.item) continue;
             const Stock& stock = record.stock[i];
             if (held + sold > stock.units_total)
-                return acknowledge("acknowledge: the orders hold more than there is; cancel or restock");
+                return leave("restock, or cancel or refund orders: they hold more than there is");
             shift.held = static_cast<int64_t>(held) - stock.units_held;
             shift.sold = static_cast<int64_t>(sold) - stock.units_sold;
             shift.available = static_cast<int64_t>(stock.units_total - held - sold) - stock.units_available;
@@ -127,7 +124,9 @@ Repair Repairs::shift_units(const Difference& difference) const {
 Repair Repairs::place(const Difference& difference) const {
     const auto found = ledger_.find(*difference.position);
     if (found == ledger_.end() || !found->second->entry)
-        return acknowledge("acknowledge: the record cannot be read");
+        return leave("look at it, then acknowledge it: the record cannot be read");
+    if (orders_by_purchase_.contains(found->second->entry->acceptance.purchase))
+        return leave("look at it, then acknowledge it: its order is there, and only its purchase is not");
     return carry_out(PlaceRecord{*found->second, {}},
                      "place the record: an order, or an explicit cancellation where no unit is left");
 }
@@ -136,14 +135,12 @@ Repair Repairs::cancel_unexplained(const Difference& difference) const {
     const OrderRecord* found = order(difference);
     auto move = found == nullptr ? std::nullopt : cancel_because(*found, reason_not_accepted);
     if (!move) {
-        return acknowledge(found != nullptr && found->hold == HoldState::sold
-                               ? "acknowledge: it stands, because it is paid"
-                               : "acknowledge: it holds no unit");
+        return leave(found != nullptr && found->hold == HoldState::sold
+                         ? "find out why, then acknowledge it: it is paid, and stands"
+                         : "find out why, then acknowledge it: it holds no unit");
     }
-    // Its rows stay, and with them the question where they came from: it is known from here on.
-    Repair repair = carry_out(*std::move(move), "cancel the unpaid order and give its units back");
-    repair.acknowledges = true;
-    return repair;
+    // Its rows stay, and with them the question where they came from: that is left then.
+    return carry_out(*std::move(move), "cancel the unpaid order and give its units back");
 }
 
 Repair Repairs::cancel_purchase(const Difference& difference) const {
@@ -158,26 +155,47 @@ Repair Repairs::cancel_purchase(const Difference& difference) const {
 Repair Repairs::settle_payment(const Difference& difference, Instant now) const {
     const OrderRecord& paid = *order(difference);
     const PaymentRecord* found = payment(difference);
-    if (found != nullptr && found->state == PaymentState::captured)
-        return acknowledge(
-            "acknowledge: whether to refund or to accept what was captured is the shop's to say");
-    if (found != nullptr && is_undecided(found->state)) {
-        PaymentChange change{*found, *found};
-        change.after.look_at = now;
-        change.after.looks = 0;
-        return carry_out(std::move(change), "ask the provider about the payment again");
+    if (found == nullptr && paid.payment) return ask_about_missing(paid, now);
+    if (found == nullptr) {
+        OrderMove move{.before = paid, .after = paid, .payment = {}, .events = {EventKind::order_refunded}};
+        move.after.state = OrderState::refunded;
+        move.after.hold = HoldState::finished;
+        move.after.reason = reason_never_paid;
+        return carry_out(std::move(move), "end the order as refunded and give its units back");
     }
-    OrderMove move{.before = paid, .after = paid, .payment = {}, .events = {EventKind::order_refunded}};
-    move.after.state = OrderState::refunded;
-    move.after.hold = HoldState::finished;
-    move.after.reason = reason_never_paid;
-    return carry_out(std::move(move), "end the order as refunded and give its units back");
+    if (found->state == PaymentState::captured)
+        return leave("refund it or accept what was captured, then acknowledge it: the shop's to say");
+    if (found->state == PaymentState::refunded)
+        return leave("look at it, then acknowledge it: the money is back, and only the shop knows the goods");
+    PaymentChange change{*found, *found};
+    change.after.look_at = now;
+    change.after.looks = 0;
+    return carry_out(std::move(change), "ask the provider about the payment again");
+}
+
+// The provider may have the money: only its word ends the order or lets it stand.
+Repair Repairs::ask_about_missing(const OrderRecord& paid, Instant now) const {
+    PaymentChange again{.before = {},
+                        .after = {.id = *paid.payment,
+                                  .order = paid.id,
+                                  .state = PaymentState::open,
+                                  .version = 0,
+                                  .amount_minor = paid.amount_minor,
+                                  .currency = paid.currency,
+                                  .captured_minor = 0,
+                                  .captured_currency = {},
+                                  .url = {},
+                                  .created_at = now,
+                                  .updated_at = now,
+                                  .look_at = now,
+                                  .looks = 0}};
+    return carry_out(std::move(again), "write the payment's row again and ask the provider about it");
 }
 
 Repair Repairs::refund_capture(const Difference& difference, Instant now) const {
     const PaymentRecord* found = payment(difference);
     if (found == nullptr || order(difference) == nullptr)
-        return acknowledge("acknowledge, and refund it at the provider by hand: its order is not there");
+        return leave("refund it at the provider by hand, then acknowledge it: its order is not there");
     PaymentChange change{*found, *found};
     change.after.state = PaymentState::refunding;
     change.after.look_at = now;
@@ -188,14 +206,14 @@ Repair Repairs::refund_capture(const Difference& difference, Instant now) const 
 Repair Repairs::cancel_newest(const Difference& difference) const {
     std::optional<OrderMove> newest;
     const auto theirs = orders_of_.find(*difference.buyer);
-    if (theirs == orders_of_.end()) return acknowledge("acknowledge: it is in flight, the worker decides");
+    if (theirs == orders_of_.end()) return leave("wait: it is in flight, and the worker decides");
     for (const OrderRecord* one : theirs->second) {
         const bool is_meant = one->sale == difference.sale && one->item == difference.item;
         if (!is_meant || one->hold == HoldState::finished) continue;
         auto move = cancel_because(*one, reason_over_limit);
         if (move && (!newest || newest->before.id < one->id)) newest = std::move(move);
     }
-    if (!newest) return acknowledge("acknowledge: all of it is paid, and stands");
+    if (!newest) return leave("look at it, then acknowledge it: all of it is paid, and stands");
     const auto id = static_cast<int64_t>(newest->before.id);
     return carry_out(*std::move(newest), fmt::format("cancel the newest unpaid order, {}", id));
 }
@@ -209,11 +227,13 @@ Repair Repairs::release(const Difference& difference) const {
 
 Repair Repairs::after_release(const Difference& difference) const {
     const OrderRecord* found = order(difference);
-    if (!difference.figure && found != nullptr) {
+    if (difference.figures.empty() && found != nullptr) {
         if (auto move = cancel_because(*found, reason_not_accepted))
             return carry_out(*std::move(move), "cancel the unpaid order, which has no units any more");
     }
-    return acknowledge("acknowledge: what was given back too often, the repair of the stock row takes back");
+    return leave(
+        "find out why, then acknowledge it: what was given back too often, the repair of the stock row takes "
+        "back");
 }
 
 }  // namespace doorbuster::audit

@@ -3,8 +3,9 @@
 // A proposal is pure: nothing is read, nothing done. The store carries it out, under the
 // conditions that it names, or finds that the records have changed meanwhile.
 //
-// A machine takes away only what is unpaid. What it cannot decide (a paid order that nobody
-// accepted, a gap in the ledger) is acknowledged: recorded, and listed as known from then on.
+// A machine takes away only what is unpaid, and decides nothing about money that it can ask the
+// provider about. What it cannot decide (a paid order that nobody accepted, a gap in the ledger)
+// it leaves: somebody looks at it and acknowledges it by its key.
 #pragma once
 
 #include <map>
@@ -33,6 +34,7 @@ private:
     Repair cancel_unexplained(const Difference&) const;
     Repair cancel_purchase(const Difference&) const;
     Repair settle_payment(const Difference&, Instant now) const;
+    Repair ask_about_missing(const OrderRecord&, Instant now) const;
     Repair refund_capture(const Difference&, Instant now) const;
     Repair cancel_newest(const Difference&) const;
     Repair release(const Difference&) const;
@@ -40,6 +42,7 @@ private:
 
     const Records& records_;
     std::map<OrderId, const OrderRecord*> orders_;
+    std::map<PurchaseId, const OrderRecord*> orders_by_purchase_;
     std::map<BuyerId, std::vector<const OrderRecord*>> orders_of_;
     std::map<OrderId, std::vector<const PaymentRecord*>> payments_;
     std::map<uint64_t, const LedgerRecord*> ledger_;

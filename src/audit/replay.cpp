@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -57,7 +57,7 @@ struct Move {
     StockMoveKind kind{};
     std::optional<PurchaseId> purchase;
     int64_t units = 0;
-    Instant at{};
+    uint64_t position = 0;  // the worker's by then
 };
 
 // One item's book and what waits to reach it.
@@ -73,11 +73,9 @@ public:
                 {.units_total = units_at_first, .units_available = units_at_first}, Phase::selling),
           report_(report) {}
 
+    // In the order of their commits.
     void add(const Move& move) { moves_.push_back(move); }
-    void sort_moves() {
-        std::stable_sort(moves_.begin(), moves_.end(),
-                         [](const Move& a, const Move& b) { return a.at < b.at; });
-    }
+    void cancel(const PurchaseId& purchase) { cancelled_.push_back(purchase); }
 
     void decide(const LedgerRecord& record) {
         const LedgerEntry& entry = *record.entry;
@@ -90,7 +88,7 @@ public:
         const Book::ReserveCommand command{wanted.purchase, wanted.buyer, wanted.units, wanted.accepted_at,
                                            entry.replaces.has_value()};
         Book::ReserveAnswer answer = book_.reserve(command);
-        while (answer.outcome != ReserveOutcome::accepted && apply_next(wanted.accepted_at)) {
+        while (answer.outcome != ReserveOutcome::accepted && apply_next(record.position)) {
             answer = book_.reserve(command);
         }
         accepted_.push_back(wanted);
@@ -104,8 +102,8 @@ public:
     }
 
     void finish() {
-        while (apply_next(Instant::max())) continue;
-        CHECK(moves_.empty());  // each is of a purchase that was fed
+        while (apply_next(std::numeric_limits<uint64_t>::max())) continue;
+        CHECK(moves_.empty() && cancelled_.empty());  // each is of a purchase that was fed
     }
 
     void put_into(Outcome& outcome) {
@@ -122,30 +120,38 @@ public:
     }
 
 private:
-    // False if there is none whose time has come.
-    bool apply_next(Instant until) {
-        if (moves_.empty() || moves_.front().at > until) return false;
+    // Before the acceptance at this position. False if there is none that could have been.
+    bool apply_next(uint64_t before) {
+        if (!cancelled_.empty() && is_accepted(cancelled_.front())) {
+            const PurchaseId purchase = cancelled_.front();
+            cancelled_.pop_front();
+            ++report_.moves;
+            follow(book_.release(purchase), purchase);
+            return true;
+        }
+        if (moves_.empty() || moves_.front().position >= before) return false;
         const Move move = moves_.front();
         if (move.purchase && !is_accepted(*move.purchase)) return false;
         moves_.pop_front();
         ++report_.moves;
-        bool done = true;
         switch (move.kind) {
             case StockMoveKind::restocked:
                 book_.restock(static_cast<uint32_t>(move.units));
                 break;
             case StockMoveKind::sold:
-                done = book_.sell(*move.purchase);
+                follow(book_.sell(*move.purchase), *move.purchase);
                 break;
             case StockMoveKind::released:
-                done = book_.release(*move.purchase);
+                follow(book_.release(*move.purchase), *move.purchase);
                 break;
             case StockMoveKind::repaired:  // the row followed the orders again; the book never left them
                 break;
         }
-        if (!done)
-            mismatch(fmt::format("the book cannot follow a move of purchase {}", move.purchase->hex()));
         return true;
+    }
+
+    void follow(bool done, const PurchaseId& purchase) {
+        if (!done) mismatch(fmt::format("the book cannot follow a move of purchase {}", purchase.hex()));
     }
 
     bool is_accepted(const PurchaseId& purchase) {
@@ -162,6 +168,7 @@ private:
     const ItemId item_;
     Book book_;
     std::deque<Move> moves_;
+    std::deque<PurchaseId> cancelled_;
     std::vector<Acceptance> accepted_;
     std::set<PurchaseId> known_;
     size_t indexed_ = 0;
@@ -178,7 +185,6 @@ public:
     Replayed run() {
         make_books();
         hand_moves_out();
-        for (auto& [item, one] : items_) one.sort_moves();
         for (const LedgerRecord& record : records_.ledger) {
             if (!record.entry) continue;
             if (record.position > records_.position) {
@@ -216,12 +222,13 @@ private:
     }
 
     void hand_moves_out() {
-        std::set<PurchaseId> fed;
+        std::set<std::pair<ItemId, PurchaseId>> fed;
         for (const LedgerRecord& one : records_.ledger) {
-            if (one.entry && one.position <= records_.position) fed.insert(one.entry->acceptance.purchase);
+            if (one.entry && one.position <= records_.position)
+                fed.emplace(one.entry->item, one.entry->acceptance.purchase);
         }
-        const auto is_fed = [&](const PurchaseId& purchase) {
-            if (fed.contains(purchase)) return true;
+        const auto is_fed = [&](const ItemId& item, const PurchaseId& purchase) {
+            if (fed.contains({item, purchase})) return true;
             mismatch(
                 fmt::format("units of purchase {} moved, which the ledger does not know", purchase.hex()));
             return false;
@@ -229,22 +236,21 @@ private:
         for (const StockMove& move : records_.stock_moves) {
             const auto found = items_.find(move.item);
             if (found == items_.end() || move.kind == StockMoveKind::repaired) continue;
-            if (move.kind != StockMoveKind::restocked && (!move.purchase || !is_fed(*move.purchase)))
+            if (move.kind != StockMoveKind::restocked &&
+                (!move.purchase || !is_fed(move.item, *move.purchase)))
                 continue;
             if (move.kind == StockMoveKind::restocked && (move.units < 0 || move.units > units_max)) continue;
-            found->second.add({move.kind, move.purchase, move.units, move.at});
+            found->second.add({move.kind, move.purchase, move.units, move.position});
         }
         // A cancellation moved no unit of the stock row, which had never given one, but the
         // book's came back to it.
         std::map<PurchaseId, const PurchaseRecord*> purchases;
         for (const PurchaseRecord& one : records_.purchases) purchases.emplace(one.acceptance.purchase, &one);
-        for (const Cancellation& one : records_.cancellations) {
-            const auto purchase = purchases.find(one.purchase);
+        for (const PurchaseId& one : records_.cancellations) {
+            const auto purchase = purchases.find(one);
             if (purchase == purchases.end()) continue;
             const auto found = items_.find(purchase->second->item);
-            if (found != items_.end() && is_fed(one.purchase))
-                found->second.add(
-                    {StockMoveKind::released, one.purchase, purchase->second->acceptance.units, one.at});
+            if (found != items_.end() && is_fed(found->first, one)) found->second.cancel(one);
         }
     }
 

@@ -7,10 +7,14 @@
 // its units, each buyer's active units.
 //
 // When did the book hear of a move? Not before it was committed, and in the order of commits:
-// that much is recorded. So a move is applied as late as possible, when an acceptance would
-// otherwise be refused, and never before its time. If there is any order of events that
-// explains the ledger, this one does: what an acceptance finds depends only on how many moves
-// were applied, so waiting forecloses nothing.
+// that much is recorded, by the moves' numbers and by how far the worker had come in the ledger.
+// No clock is asked: it may have been set. So a move is applied as late as possible, when an
+// acceptance would otherwise be refused, and never before what came before it. If there is any
+// order of events that explains the ledger, this one does: what an acceptance finds depends only
+// on how many moves were applied, so waiting forecloses nothing.
+//
+// Cancellations at the worker are no moves of the stock row, and wait in a queue of their own. Each
+// gives back, so one that comes early takes nothing from anybody: they go before the moves.
 #pragma once
 
 #include <cstdint>

@@ -142,9 +142,54 @@ TEST_P(ReplayTest, AnAcceptanceThatNoUnitExplainsIsNoticed) {
     ASSERT_TRUE(buy(3, carol));
     place();
     Records changed = records();
-    for (StockMove& move : changed.stock_moves) move.at = t0 + 1h;  // given back only afterwards
+    for (StockMove& move : changed.stock_moves) move.position = 3;  // given back only afterwards
     EXPECT_EQ(replay(changed).agrees(), GetParam() == StockPolicy::at_payment)
         << "where an order takes no unit, there is nothing to wait for";
+}
+
+TEST_P(ReplayTest, AClockThatWasSetBackIsNotHeldAgainstTheLedger) {
+    ASSERT_TRUE(buy(1, alice));
+    ASSERT_TRUE(buy(2, bob));
+    place();
+    clock_ += 3'600'000;
+    end(1002);
+    clock_ -= 3'600'000;
+    ASSERT_TRUE(buy(3, carol)) << "accepted before bob's unit came back, if the clock were asked";
+    place();
+    end(1003);
+    ASSERT_TRUE(buy(4, bob));
+    place();
+    const Replayed replayed = replay(records());
+    EXPECT_TRUE(replayed.agrees()) << text_of(replayed);
+    EXPECT_EQ(replayed.moves, 2u);
+}
+
+TEST_P(ReplayTest, AUnitThatACancellationGaveBackExplainsAnAcceptanceWhateverTheClockSays) {
+    if (GetParam() == StockPolicy::at_payment) return;  // an order takes no unit there
+    ASSERT_TRUE(buy(1, alice));
+    ASSERT_TRUE(buy(2, bob));
+    clock_ += 3'600'000;
+    // The worker cannot place bob's, and says so; the book's unit comes back to it.
+    const uint64_t position = *orders_->reader().position();
+    const auto accepted = *ledger_reader_->read_after(position, 100);
+    const std::vector batch{Placement{accepted[0], OrderId{1001}}};
+    ASSERT_TRUE(orders_->place(position, batch, now()).has_value());
+    ASSERT_TRUE(orders_->bury(1, accepted[1], "it cannot be placed", now()).has_value());
+    ASSERT_TRUE(book_->release(purchase(2)));
+    clock_ -= 3'600'000;
+    ASSERT_TRUE(buy(3, carol));
+    place();
+    const Replayed replayed = replay(records());
+    EXPECT_TRUE(replayed.agrees()) << text_of(replayed);
+}
+
+TEST_P(ReplayTest, AMoveOfAPurchaseThatTheLedgerDoesNotKnowIsTold) {
+    ASSERT_TRUE(buy(1, alice));
+    place();
+    end(1001);
+    Records changed = records();
+    changed.stock_moves.front().purchase = purchase(9);
+    EXPECT_FALSE(replay(changed).agrees());
 }
 
 TEST_P(ReplayTest, ALatePaymentComesBackUnderItsFreshId) {

@@ -69,8 +69,8 @@ uint64_t sum(const std::array<uint64_t, checks>& counts) {
 }  // namespace
 
 std::string_view name_of(FindingState state) {
-    static constexpr std::array<std::string_view, 5> names = {"proposed", "known", "repaired",
-                                                              "changed_meanwhile", "failed"};
+    static constexpr std::array<std::string_view, 6> names = {"proposed",          "known",  "repaired",
+                                                              "changed_meanwhile", "failed", "acknowledged"};
     return names[static_cast<size_t>(state)];
 }
 

@@ -13,9 +13,10 @@ namespace doorbuster::audit {
 enum class FindingState : uint8_t {  // persisted by name
     proposed,
     known,              // acknowledged before; no difference any more
-    repaired,           // or acknowledged, in this run
+    repaired,           // by a delta, in this run
     changed_meanwhile,  // the records moved on: the next run sees
     failed,             // the store could not do it
+    acknowledged,       // by the operator's word, in this run
 };
 std::string_view name_of(FindingState);
 

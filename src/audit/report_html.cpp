@@ -72,6 +72,7 @@ std::string difference_html(const json::object& one) {
         if (text != "-") html += fmt::format("{} <code>{}</code> ", name, text);
     }
     html += fmt::format("</p><p>Repair: {}</p>", text_of(one, "repair"));
+    html += fmt::format("<p class=\"soft\">Key <code>{}</code></p>", text_of(one, "key"));
     const std::string error = text_of(one, "error");
     if (!error.empty() && error != "-") html += fmt::format("<p class=\"bad\">{}</p>", error);
     return html + "</article>";

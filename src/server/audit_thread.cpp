@@ -14,15 +14,16 @@ AuditThread::AuditThread(audit::AuditDesk::Readers readers, audit::Settling sett
       options_(options),
       hooks_(std::move(hooks)),
       settling_(std::move(settling)),
-      desk_(std::move(readers), options.every,
-            {.settle = [this](audit::Report& report, bool repairs) { return settle(report, repairs); },
-             .reconciled =
-                 [this](const SaleId& sale) {
-                     // Refused for room: the sale stays closed, and the next run says so again.
-                     const bool posted =
-                         hooks_.on_orders_thread([this, sale] { hooks_.reconciled(sale, clock_.now()); });
-                     if (!posted) log_warn("a sale waits to be reconciled", {{"sale", sale.view()}});
-                 }}) {}
+      desk_(
+          std::move(readers), options.every,
+          {.settle = [this](audit::Report& report, const audit::Wish& wish) { return settle(report, wish); },
+           .reconciled =
+               [this](const SaleId& sale) {
+                   // Refused for room: the sale stays closed, and the next run says so again.
+                   const bool posted =
+                       hooks_.on_orders_thread([this, sale] { hooks_.reconciled(sale, clock_.now()); });
+                   if (!posted) log_warn("a sale waits to be reconciled", {{"sale", sale.view()}});
+               }}) {}
 
 AuditThread::~AuditThread() {
     CHECK(!thread_.joinable());
@@ -59,13 +60,29 @@ void AuditThread::describe(MoneyFigures& into, Instant now) const {
     }
 }
 
-StoreResult<void> AuditThread::settle(audit::Report& report, bool repairs) {
-    std::promise<StoreResult<void>> promise;
-    auto settled = promise.get_future();
-    const bool posted = hooks_.on_orders_thread(
-        [&] { promise.set_value(audit::settle(report, repairs, settling_, clock_.now())); });
-    if (!posted) return StoreError{StoreErrc::unavailable, "reconciling", "the orders thread has no room"};
-    return settled.get();
+// Between two steps the orders thread does whatever else it has to do.
+StoreResult<void> AuditThread::settle(audit::Report& report, const audit::Wish& wish) {
+    audit::Settlement settlement(report, wish, settling_);
+    while (!settlement.is_done()) {
+        settlement.prepare();
+        std::promise<StoreResult<void>> promise;
+        auto stepped = promise.get_future();
+        if (!on_orders_thread([&] { promise.set_value(settlement.step(clock_.now())); }))
+            return StoreError{StoreErrc::unavailable, "reconciling", "the orders thread has no room"};
+        if (const auto done = stepped.get(); !done) return done;
+    }
+    return {};
+}
+
+// A settlement that was begun should end: where there is no room it waits for some, for a while.
+bool AuditThread::on_orders_thread(const std::function<void()>& task) {
+    constexpr int tries_max = 50;
+    constexpr milliseconds pause{20};
+    for (int tries = 0; tries < tries_max; ++tries) {
+        if (hooks_.on_orders_thread(task)) return true;
+        std::this_thread::sleep_for(pause);
+    }
+    return false;
 }
 
 void AuditThread::work() {

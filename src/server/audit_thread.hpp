@@ -50,7 +50,8 @@ public:
 
 private:
     void work();
-    StoreResult<void> settle(audit::Report& report, bool repairs);
+    StoreResult<void> settle(audit::Report& report, const audit::Wish& wish);
+    bool on_orders_thread(const std::function<void()>& task);
 
     Clock& clock_;
     const Options options_;

@@ -139,7 +139,13 @@ int run(const Config& config, const ServeMode& mode) {
         *std::move(audit_readers),
         {.store = store->orders->audit(),
          .books = owner,
-         .next_order = [&](Instant now) { return OrderId{ids.next(now)}; }},
+         .next_order = [&](Instant now) { return OrderId{ids.next(now)}; },
+         .repaired =
+             [&](const RepairOutcome& one) {
+                 if (one.made_order) tally.made();
+                 if (one.step) tally.moved(one.step->from, one.step->to);
+                 if (one.changed) changed({&*one.changed, 1});
+             }},
         clock, {.every = std::chrono::seconds(config.audit.every_s.value())},
         {.on_orders_thread = [&](auto task) { return orders_thread.post(std::move(task)); },
          .reconciled =

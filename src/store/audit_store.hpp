@@ -20,7 +20,7 @@
 
 namespace doorbuster {
 
-struct Acknowledge {};  // nothing is changed; it is known from here on
+struct Acknowledge {};  // nothing is changed: somebody has looked at it, and it is known from here on
 struct ShiftUnits {     // a delta on the stock row; its three parts add up to nothing
     SaleId sale;
     ItemId item;
@@ -40,7 +40,8 @@ struct CancelPurchase {  // explicitly: the order that it names is not there
     OrderId order{};
     std::string reason;
 };
-// An OrderMove, a PaymentChange: conditional on the versions that were read.
+// An OrderMove, a PaymentChange: conditional on the versions that were read, or on the absence of
+// a payment's row.
 using Mending = std::variant<Acknowledge, ShiftUnits, PlaceRecord, CancelPurchase, OrderMove, PaymentChange>;
 
 struct Repair {
@@ -57,10 +58,17 @@ enum class Repaired : uint8_t {
     changed_meanwhile,  // the records are not those that were counted; nothing was done
 };
 
-// What the books in memory have to hear of a repair that is done.
+// What a repair that is done has changed, for those who keep it in memory.
 struct RepairOutcome {
+    struct Step {
+        OrderState from, to;
+    };
+
     Repaired repaired = Repaired::done;
-    std::optional<ControlCommand> tell;
+    std::optional<ControlCommand> tell{};  // the books
+    bool made_order = false;
+    std::optional<Step> step{};           // of an order
+    std::optional<PurchaseId> changed{};  // whose view did: by the id that its buyer knows
 };
 
 struct RunDifference {

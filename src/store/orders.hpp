@@ -92,13 +92,14 @@ struct EventRecord {
 // A change of an item's stock that the ledger does not tell: all but acceptances.
 enum class StockMoveKind : uint8_t { sold, released, restocked, repaired };  // persisted by name
 struct StockMove {
-    uint64_t number = 0;
+    uint64_t number = 0;  // rises; the order of the commits
     StockMoveKind kind{};
     SaleId sale;
     ItemId item;
     std::optional<PurchaseId> purchase;  // the holder; none: a restock
     int64_t units = 0;
     Instant at{};
+    uint64_t position = 0;  // the worker's by then: what the ledger has up to there came before
 };
 
 // How many orders there are in each state, by its number.

@@ -98,7 +98,8 @@ Journal::Journal(Connection& connection)
              "INSERT INTO events(kind, at_ms, sale, order_id, purchase, payment) VALUES(?, ?, ?, ?, ?, ?)"),
       stock_move_(
           connection,
-          "INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms) VALUES(?, ?, ?, ?, ?, ?)") {}
+          "INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms, position) "
+          "VALUES(?, ?, ?, ?, ?, ?, (SELECT position FROM worker))") {}
 
 void Journal::tell(EventKind kind, const Subject& subject, Instant now) {
     event_.bind(1, name_of(kind)).bind(2, to_ms(now)).bind(3, subject.sale);

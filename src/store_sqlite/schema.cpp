@@ -357,6 +357,10 @@ constexpr const char* orders_migrations[] = {
 
     // How far the pages spread their buttons' lighting up.
     "ALTER TABLE sales ADD COLUMN start_jitter_ms INTEGER NOT NULL DEFAULT 0",
+
+    // How far the worker had come in the ledger: tells what a move came after, whatever the clock
+    // says. Of those before it is not known.
+    "ALTER TABLE stock_moves ADD COLUMN position INTEGER NOT NULL DEFAULT 0",
 };
 
 }  // namespace

@@ -13,6 +13,12 @@ using sqlite::Rows;
 using sqlite::Statement;
 using sqlite::Transaction;
 
+namespace {
+
+const RepairOutcome changed_meanwhile{.repaired = Repaired::changed_meanwhile};
+
+}  // namespace
+
 SqliteAuditReader::SqliteAuditReader(const std::string& path) : connection_(path, Access::read) {
     connection_.execute("PRAGMA query_only = ON");
 }
@@ -157,7 +163,7 @@ StoreResult<RepairOutcome> SqliteAudit::repair(const Repair& repair, Instant now
                                  .bind(4, repair.words)
                                  .bind(5, to_ms(now))
                                  .run();
-        if (inserted == 0) return {Repaired::done_before, {}};
+        if (inserted == 0) return {.repaired = Repaired::done_before};
         RepairOutcome outcome =
             std::visit([&](const auto& one) { return carry_out(one, now); }, repair.mending);
         if (outcome.repaired == Repaired::done) transaction.commit();
@@ -183,26 +189,33 @@ RepairOutcome SqliteAudit::carry_out(const ShiftUnits& shift, Instant now) {
                             .bind(5, shift.sold)
                             .bind(6, static_cast<int64_t>(shift.repair_seen))
                             .run();
-    if (updated != 1) return {Repaired::changed_meanwhile, {}};
+    if (updated != 1) return changed_meanwhile;
     journal_.stock_moved(StockMoveKind::repaired, shift.sale.view(), shift.item.view(), {}, shift.available,
                          now);
-    return {Repaired::done, RecountBook{shift.sale, shift.item}};
+    return {.tell = RecountBook{shift.sale, shift.item}};
 }
 
 RepairOutcome SqliteAudit::carry_out(const PlaceRecord& place, Instant now) {
     if (!place.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
+    const LedgerEntry& entry = *place.record.entry;
+    RepairOutcome outcome;
+    outcome.changed = entry.replaces.value_or(entry.acceptance.purchase);
     switch (place_({place.record, place.order}, now)) {
         case Placed::ordered:
-            return {Repaired::done, TakeRecord{*place.record.entry, false}};
+            outcome.tell = TakeRecord{entry, false};
+            outcome.made_order = true;
+            return outcome;
         case Placed::reinstated:
-            return {Repaired::done, TakeRecord{*place.record.entry, true}};
+            outcome.tell = TakeRecord{entry, true};
+            outcome.step = {OrderState::reinstating, OrderState::paid};
+            return outcome;
         case Placed::cancelled:
-            return {Repaired::done, ReleasePurchase{place.record.entry->sale, place.record.entry->item,
-                                                    place.record.entry->acceptance.purchase}};
+            outcome.tell = ReleasePurchase{entry.sale, entry.item, entry.acceptance.purchase};
+            return outcome;
         case Placed::known_before:
             break;
     }
-    return {Repaired::changed_meanwhile, {}};
+    return changed_meanwhile;
 }
 
 RepairOutcome SqliteAudit::carry_out(const CancelPurchase& cancel, Instant now) {
@@ -210,15 +223,16 @@ RepairOutcome SqliteAudit::carry_out(const CancelPurchase& cancel, Instant now) 
                      "UPDATE purchases SET state = 'cancelled', reason = ?3, order_id = NULL "
                      "WHERE id = ?1 AND order_id = ?2 AND NOT EXISTS (SELECT 1 FROM orders WHERE id = ?2)");
     bind(update, 1, cancel.purchase).bind(2, static_cast<int64_t>(cancel.order)).bind(3, cancel.reason);
-    if (update.run() != 1) return {Repaired::changed_meanwhile, {}};
+    if (update.run() != 1) return changed_meanwhile;
     journal_.tell(EventKind::purchase_cancelled, {.sale = cancel.sale.view(), .purchase = cancel.purchase},
                   now);
-    return {Repaired::done, ReleasePurchase{cancel.sale, cancel.item, cancel.purchase}};
+    return {.tell = ReleasePurchase{cancel.sale, cancel.item, cancel.purchase}, .changed = cancel.purchase};
 }
 
 RepairOutcome SqliteAudit::carry_out(const OrderMove& move, Instant now) {
-    if (moves_.apply(move, now) != Moved::done) return {Repaired::changed_meanwhile, {}};
-    RepairOutcome outcome;
+    if (moves_.apply(move, now) != Moved::done) return changed_meanwhile;
+    RepairOutcome outcome{.step = RepairOutcome::Step{move.before.state, move.after.state},
+                          .changed = move.after.purchase};
     const bool is_released =
         move.before.hold != HoldState::finished && move.after.hold == HoldState::finished;
     if (is_released) outcome.tell = ReleasePurchase{move.after.sale, move.after.item, move.after.holder};
@@ -226,7 +240,12 @@ RepairOutcome SqliteAudit::carry_out(const OrderMove& move, Instant now) {
 }
 
 RepairOutcome SqliteAudit::carry_out(const PaymentChange& change, Instant now) {
-    return {moves_.change_payment(change, now) ? Repaired::done : Repaired::changed_meanwhile, {}};
+    if (!change.before) {
+        Statement find(connection_, "SELECT 1 FROM payments WHERE id = ?");
+        if (Rows rows(find.bind(1, static_cast<int64_t>(change.after.id))); rows.next())
+            return changed_meanwhile;
+    }
+    return moves_.change_payment(change, now) ? RepairOutcome{} : changed_meanwhile;
 }
 
 }  // namespace doorbuster

@@ -204,7 +204,8 @@ StoreResult<void> SqliteOrdersReader::each_stock_move(const std::function<void(c
     return guarded("reading the moves of the stock", [&] {
         Statement select(
             connection_,
-            "SELECT number, kind, sale, item, purchase, units, at_ms FROM stock_moves ORDER BY number");
+            "SELECT number, kind, sale, item, purchase, units, at_ms, position FROM stock_moves "
+            "ORDER BY number");
         Rows rows(select);
         while (rows.next()) {
             visit({.number = static_cast<uint64_t>(rows->integer(0)),
@@ -213,7 +214,8 @@ StoreResult<void> SqliteOrdersReader::each_stock_move(const std::function<void(c
                    .item = required(ItemId::from(rows->text(3)), "item id"),
                    .purchase = rows->is_null(4) ? std::nullopt : sqlite::purchase_of(rows->blob(4)),
                    .units = rows->integer(5),
-                   .at = from_ms(rows->integer(6))});
+                   .at = from_ms(rows->integer(6)),
+                   .position = static_cast<uint64_t>(rows->integer(7))});
         }
     });
 }
