@@ -15,8 +15,8 @@ namespace doorbuster {
 // What differs from page to page; all of it is text from elsewhere, and escaped here.
 struct PageText {
     std::string_view language = "en";
-    std::string_view title;
-    std::string_view summary;
+    std::string_view title = {};
+    std::string_view summary = {};
     std::string_view data = "null";  // JSON
 };
 

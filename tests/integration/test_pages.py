@@ -81,7 +81,7 @@ def test_no_title_and_no_name_gets_out_of_its_place(shop):
     text = page(shop, f"/sales/{sale}").body.decode()
     assert "<script>alert" not in text
     assert data_in(text)["sale"]["title"] == data_in(text)["sale"]["items"][0]["name"] == evil
-    assert f"<title>{html.escape(evil)}</title>" in text
+    assert html.unescape(re.search(r"<title>(.*?)</title>", text)[1]) == evil
     assert len(re.findall(r"<script[ >]", text)) == 2
 
 
