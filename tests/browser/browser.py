@@ -13,6 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SHOTS = HERE.parents[1] / "build" / "browser" / "screenshots"
 LANGUAGES = {"en": "en-US", "zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}  # the page's, and a browser's that prefers it
+VIEWPORT = {"width": 1024, "height": 768}
 ANSWER_S_MAX = 90
 
 
@@ -57,7 +58,7 @@ class Page:
         self.driver, self.language, self.origins = driver, language, set(origins)
         self._expected = set()
         self.number = driver("open", beside=beside and beside.number, cookie=cookie, clock_shift_ms=clock_shift_ms,
-                             options={"locale": LANGUAGES[language], **options})
+                             options={"locale": LANGUAGES[language], "viewport": VIEWPORT, **options})
 
     def __call__(self, what: str, **given):
         return self.driver(what, page=self.number, **given)
@@ -134,20 +135,32 @@ class Page:
             elif one["failed"] not in (None, "net::ERR_ABORTED"):
                 assert "lost" in self._expected, (one["method"], one["url"], one["failed"])
 
-    def check(self, state: str, name: str = None, selector: str = "main") -> None:
+    def check(self, state: str, name: str = None) -> None:
         """What holds in every state; `name` is that of the picture, if it is not the state's."""
-        if state is not None:
-            self.until(state)
+        self.until(state)
+        self.look(name or state)
+        assert self.state == state, f"{state} did not stay while it was looked at"
+
+    def look(self, name: str) -> None:
+        """What holds for every page: its language, no rule of axe broken, by day and by night, and room on a small screen."""
         self.judge()
         assert self.evaluate("return document.documentElement.lang") == self.language
-        wide = self.evaluate("return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        assert wide[0] <= wide[1], f"it scrolls sideways: {wide}"
         SHOTS.mkdir(parents=True, exist_ok=True)
-        self("screenshot", path=str(SHOTS / f"{name or state}-{self.language}.png"))
+        self("screenshot", path=str(SHOTS / f"{name}-{self.language}.png"))
+        self._axe()
+        self("viewport", width=320, height=640)
+        wide = self.evaluate("return [document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1], f"{name} scrolls sideways at 320 pixels: {wide}"
+        if self.language == "en":
+            self("media", colorScheme="dark")
+            self._axe()
+            self("screenshot", path=str(SHOTS / f"{name}-small-dark.png"))
+            self("media", colorScheme="light")
+        self("viewport", **VIEWPORT)
+
+    def _axe(self) -> None:
         found = self("axe")
-        assert found["rules"] > 90 and found["violations"] == [], json.dumps(found, indent=1)
-        if state is not None:
-            assert self.state == state, f"{state} did not stay while it was looked at"
+        assert found["rules"] > 90 and found["violations"] == [], json.dumps(found, indent=1, ensure_ascii=False)
 
     def close(self) -> None:
         self("close")

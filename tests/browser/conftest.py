@@ -115,3 +115,17 @@ def own_shop(tmp_path):
         shop = Shop(server)
         yield shop
         shop.close()
+
+
+@pytest.fixture
+def late_shop(tmp_path):
+    """A shop with a provider of its own, to be stopped and made to forget."""
+    port = free_port()
+    with Sandbox(tmp_path, f"http://127.0.0.1:{port}/v1/payments/webhook") as provider:
+        provider.start()
+        with Server(tmp_path / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{port}",
+                    DOORBUSTER_PAYMENTS__LOOK_MS_MIN="200", DOORBUSTER_PAYMENTS__LOOK_MS_MAX="1000",
+                    **provider.settings()) as server:
+            shop = Shop(server).start()
+            yield shop, provider
+            shop.close()

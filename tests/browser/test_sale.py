@@ -1,0 +1,229 @@
+"""A whole sale as a buyer, in each language: from the countdown to the paid order, and every other end."""
+import json
+
+import pytest
+
+from browser import LANGUAGES
+from lib import checks
+from lib.shop import buy, eventually, instant, item_terms, ordered
+
+EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
+OPENS_IN_S = 4  # time enough to load a page and to solve its check; the page waits for the rest
+
+
+def purchases(page) -> list:
+    return page.requests("POST", "/purchases")
+
+
+def order_of(page) -> str:
+    return page.evaluate("return document.querySelector('#order').textContent.match(/[0-9]{5,}/)[0]")
+
+
+def pay(page, shop, verb: str = "capture") -> None:
+    """Presses the pay button, and what the provider's page has for this."""
+    page.origins.add(shop.provider.url)
+    page.click("#pay")
+    page("wait_url", prefix=f"{shop.provider.url}/pay/")
+    page.click(f'form[action$="/{verb}"] button')
+    page.wait("[role=status]")
+
+
+@EACH_LANGUAGE
+def test_from_the_countdown_to_the_paid_order(shop, visits, language):
+    sale = shop.create_sale(opens_at=instant(OPENS_IN_S), human_check="pow", pow_number_max=2000)
+    page = visits.sale(sale, f"whole-{language}", language)
+    page.until("ready")
+    assert page.evaluate("return document.querySelector('#buy').disabled") is True
+    page.check("open")
+    assert purchases(page) == [], "nothing is bought that nobody pressed"
+
+    page.interfere("POST", "/purchases", "hold")
+    page.interfere("GET", "/events", "hold")
+    page.click("#buy")
+    page.check("sending")
+    assert page.evaluate("return document.querySelector('#buy')?.disabled ?? true") is True, "it greys at once"
+    page("release", ending="/purchases")
+    page.check("in_line")
+    page("release", ending="/events")
+    page.check("reserved")
+    assert shop.stock(sale)["units_held"] == 1
+    assert page.evaluate("return /[0-9]:[0-9]{2}/.test(document.querySelector('#timer').textContent)")
+
+    page.origins.add(shop.provider.url)
+    page.click("#pay")
+    page("wait_url", prefix=f"{shop.provider.url}/pay/")
+    page.look("pay")
+    page.click('form[action$="/decline"] button')
+    page.wait("[role=status]")
+    page.look("pay-declined")
+    page.click('form[action$="/capture"] button')
+    page.wait_true("return !document.querySelector('form')")
+    page.look("pay-done")
+    page.goto(f"{visits.origin}/sales/{sale}")
+    page.check("paid")
+    assert len(purchases(page)) == 1 and shop.stock(sale)["units_sold"] == 1
+
+
+@EACH_LANGUAGE
+def test_before_the_sale(shop, visits, language):
+    """The countdown while nothing can be asked yet, the silent check, and readiness."""
+    page = visits.sale(shop.create_sale(opens_at=instant(3 * 86400 + 7), closes_at=instant(5 * 86400), warm_before_s=60),
+                       f"early-{language}", language)
+    page.check("upcoming")
+
+    warm = shop.create_sale(opens_at=instant(1200), human_check="pow", pow_number_max=2000)
+    shop.act(warm, "warm")
+    page = visits.page(language)
+    page.interfere("POST", "/tokens", "hold")
+    page.goto(f"{visits.origin}/sales/{warm}#token={visits.token(f'warm-{language}')}")
+    page.check("checking")
+    page("release", ending="/tokens")
+    page.check("ready")
+    assert page.evaluate("return /±[0-9]+/.test(document.querySelector('#accuracy').textContent)")
+
+
+@EACH_LANGUAGE
+def test_a_picture_where_the_sale_asks_for_one(shop, visits, language):
+    sale = shop.create_sale(opens_at=instant(1200), human_check="image", pow_number_max=2000)
+    shop.act(sale, "warm")
+    name = f"picture-{language}"
+    buyer = shop.buyer(name)
+    work = checks.ask(buyer, sale, "pow")
+    token = checks.answered(buyer, sale, checks.payload(work, checks.solve(work))).json
+    page = visits.page(language)
+    checks.ask_for_picture(shop.buyer(), sale)
+    page.goto(f"{visits.origin}/sales/{sale}#token={visits.token(name)}")
+    page.check("image_check")
+
+    page.expect(403)
+    before = page.evaluate("return document.querySelector('#captcha img').src")
+    page("fill", selector="#captcha input", text="AAAAAA")
+    page.click("#captcha button.first")
+    page.wait_true("return document.querySelector('#captcha img')?.src !== argument", before)
+    page.check("image_check", "image_check-again")
+    # Nobody here can read the picture: the answer to what is typed now is a token that work has earned.
+    page.interfere("POST", "/tokens", {"status": 200, "headers": {"Content-Type": "application/json"},
+                                       "body": json.dumps(token)})
+    page("fill", selector="#captcha input", text="ABCDEF")
+    page.click("#captcha button.first")
+    page.check("ready", "ready-after-image")
+
+
+@EACH_LANGUAGE
+def test_too_late_and_then_a_unit_comes_back(shop, visits, language):
+    sale = shop.open_sale(items=[item_terms(units_total=1)], payment_window_s=600)
+    winner = shop.buyer()
+    order = ordered(winner, buy(winner, sale, key="k").json["id"])["order"]["id"]
+    page = visits.sale(sale, f"late-{language}", language)
+    page.expect(409)
+    if page.until("open", "sold_out") == "open":
+        page.click("#buy")
+    page.check("sold_out")
+    assert winner.post(f"/v1/orders/{order}/cancel").status == 200
+    eventually("the unit is back", lambda: shop.stock(sale)["units_available"] == 1)
+    page.check("open", "open-back")  # it looks by itself
+    page.click("#buy")
+    page.until("reserved")
+
+
+def press_in_each_language(visits, sale: str, who: str) -> list:
+    """Three buyers with a reserved unit each."""
+    pages = [visits.sale(sale, f"{who}-{language}", language) for language in LANGUAGES]
+    for page in pages:
+        page.until("open")
+        page.click("#buy")
+    for page in pages:
+        page.until("reserved")
+    return pages
+
+
+def test_nobody_pays_and_the_order_expires(shop, visits):
+    sale = shop.open_sale(payment_window_s=5)
+    for page in press_in_each_language(visits, sale, "forgets"):
+        page.check("expired")
+    eventually("the units are back", lambda: shop.stock(sale)["units_available"] == 10)
+
+
+def test_given_back_by_the_buyer(shop, visits):
+    sale = shop.open_sale()
+    pages = press_in_each_language(visits, sale, "regrets")
+    for page in pages:
+        page.click("#cancel")
+    for page in pages:
+        page.check("cancelled")
+    eventually("the units are back", lambda: shop.stock(sale)["units_available"] == 10)
+
+
+def test_refunded_by_the_shop(shop, visits):
+    sale = shop.open_sale()
+    for page in press_in_each_language(visits, sale, "refunded"):
+        order = order_of(page)
+        pay(page, shop)
+        eventually("it is paid", lambda: shop.admin.get(f"/v1/orders/{order}").json["state"] == "paid")
+        assert shop.admin.post(f"/v1/orders/{order}/refund", {"units_return": True}).status == 200
+        eventually("it is refunded", lambda: shop.admin.get(f"/v1/orders/{order}").json["state"] == "refunded")
+        page.goto(f"{visits.origin}/sales/{sale}")
+        page.check("refunded")
+
+
+@EACH_LANGUAGE
+def test_the_limit_is_reached_and_the_order_that_holds_it_is_linked(shop, visits, language):
+    """Bought on another device: this browser knows nothing of it."""
+    sale, buyer = shop.open_sale(), shop.buyer(f"limit-{language}")
+    order = ordered(buyer, buy(buyer, sale, key="elsewhere").json["id"])["order"]["id"]
+    page = visits.sale(sale, buyer.name, language)
+    page.expect(409)
+    page.until("open")
+    page.click("#buy")
+    page.check("limit_reached")
+    assert order in page.evaluate("return document.querySelector('#order').outerHTML")
+
+
+@EACH_LANGUAGE
+def test_paused_and_resumed_and_ended(shop, visits, language):
+    sale = shop.open_sale()
+    page = visits.sale(sale, f"paused-{language}", language)
+    page.expect(409)
+    page.until("open")
+    shop.act(sale, "pause")
+    page.click("#buy")
+    page.check("paused")
+    shop.act(sale, "resume")
+    page.until("open")  # it goes on by itself
+    shop.act(sale, "close")
+    page.click("#buy")
+    page.check("ended")
+    page("reload")
+    page.check("ended")
+
+
+@EACH_LANGUAGE
+def test_as_many_open_orders_as_there_may_be(shop, visits, language):
+    sale = shop.open_sale(stock_policy="at_payment", items=[item_terms(units_total=1, orders_max=1)])
+    assert buy(shop.buyer(), sale, key="k").status == 202
+    page = visits.sale(sale, f"for-now-{language}", language)
+    page.expect(409)
+    page.until("open")
+    page.click("#buy")
+    page.check("sold_out_for_now")
+
+
+@EACH_LANGUAGE
+def test_refused_by_the_check_and_for_any_other_reason(shop, visits, language):
+    sale = shop.create_sale(opens_at=instant(1200), human_check="pow", pow_number_max=2000)
+    shop.act(sale, "warm")
+    page = visits.page(language)
+    page.expect(403)
+    refusal = {"status": 403, "headers": {"Content-Type": "application/problem+json"},
+               "body": '{"type":"about:blank","title":"?","status":403,"code":"check_failed"}'}
+    page.interfere("POST", "/tokens", *[refusal] * 10)
+    page.goto(f"{visits.origin}/sales/{sale}#token={visits.token(f'robot-{language}')}")
+    page.check("check_refused")
+
+    sale, name = shop.open_sale(), f"mallory-{language}"
+    assert shop.admin.put(f"/v1/lists/block/buyer/{name}").status in (200, 201, 204)
+    page = visits.sale(sale, name, language)
+    page.expect(403)
+    page.until("open")
+    page.click("#buy")
+    page.check("refused")

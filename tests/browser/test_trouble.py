@@ -1,0 +1,186 @@
+"""When things break between the button and the order: one purchase, whatever happens."""
+import json
+
+import pytest
+
+from browser import LANGUAGES
+from conftest import Visits
+from lib.shop import buy, eventually, instant, item_terms
+
+EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
+
+
+def problem(status: int, code: str, retry_after_s: int = 1) -> dict:
+    return {"status": status, "headers": {"Content-Type": "application/problem+json", "Retry-After": str(retry_after_s)},
+            "body": json.dumps({"type": "about:blank", "title": code, "status": status, "code": code})}
+
+
+def keys_of(page) -> set:
+    """By what the presses of this page named their purchase."""
+    return {one["headers"].get("idempotency-key") or json.loads(one["body"])["token"]
+            for one in page.requests("POST", "/purchases")}
+
+
+def test_a_double_press_is_one_purchase_and_one_request(shop, visits):
+    sale = shop.open_sale(items=[item_terms(units_per_buyer_max=5)])
+    page = visits.sale(sale, "hasty")
+    page.until("open")
+    page("click", selector="#buy", count=2)
+    page.until("reserved")
+    page.evaluate("document.querySelector('#buy')?.click(); document.querySelector('#buy')?.click()")
+    assert len(page.requests("POST", "/purchases")) == 1 and shop.stock(sale)["units_held"] == 1
+
+
+@pytest.mark.parametrize("check", ["none", "pow"])
+def test_a_second_tab_and_a_reload_find_the_same_purchase(shop, visits, check):
+    sale = shop.open_sale(human_check=check, pow_number_max=2000)
+    first = visits.sale(sale, f"reloads-{check}")
+    first.until("open")
+    first.interfere("POST", "/purchases", "lose", "hold")
+    first.expect("lost")
+    first.click("#buy")
+    eventually("it asks again, not knowing that it has bought", lambda: len(first.requests("POST", "/purchases")) == 2)
+    assert first.state == "repeating" and shop.stock(sale)["units_held"] == 1
+    second = visits.page(beside=first)
+    second.goto(f"{visits.origin}/sales/{sale}")
+    second.until("reserved")
+    first("release", ending="/purchases")
+    first.until("reserved")
+    assert len(keys_of(first) | keys_of(second)) == 1
+    order = first.text("#order")
+    first("reload")
+    first.until("reserved")
+    assert first.text("#order") == second.text("#order") == order
+    assert shop.stock(sale)["units_held"] == 1
+
+
+@pytest.mark.parametrize("check", ["none", "pow"])
+def test_a_reload_between_the_press_and_the_answer(shop, visits, check):
+    sale = shop.open_sale(human_check=check, pow_number_max=2000, items=[item_terms(units_per_buyer_max=5)])
+    page = visits.sale(sale, f"nervous-{check}")
+    page.until("open")
+    page.interfere("POST", "/purchases", "lose", "hold")
+    page.expect("lost")
+    page.click("#buy")
+    eventually("it asks again", lambda: len(page.requests("POST", "/purchases")) == 2)
+    page("reload")
+    page.until("reserved")
+    assert len(keys_of(page)) == 1 and shop.stock(sale)["units_held"] == 1
+
+
+@pytest.mark.parametrize("language, refusals", [
+    ("en", [problem(503, "overloaded"), "lose"]),
+    ("zh-Hans", [problem(503, "crowded"), problem(503, "unknown")]),
+    ("zh-Hant", [problem(429, "rate_limited"), problem(503, "rebuilding")])])
+def test_what_will_pass_is_asked_again_with_the_same_key(shop, visits, language, refusals):
+    sale = shop.open_sale()
+    page = visits.sale(sale, f"patient-{language}", language)
+    page.expect(503, 429, "lost")
+    page.interfere("POST", "/purchases", *refusals, "hold")
+    page.until("open")
+    page.click("#buy")
+    eventually("the third is on its way", lambda: len(page.requests("POST", "/purchases")) == 3)
+    page.check("repeating")
+    page("release", ending="/purchases")
+    page.until("reserved")
+    assert len(keys_of(page)) == 1 and len(page.requests("POST", "/purchases")) == 3
+    assert shop.stock(sale)["units_held"] == 1
+
+
+def test_the_button_cools_down_after_a_press_that_won_nothing(shop, visits):
+    sale = shop.open_sale()
+    page = visits.sale(sale, "cools")
+    page.expect(409)
+    page.until("open")
+    shop.act(sale, "pause")
+    page.click("#buy")
+    page.until("paused")
+    shop.act(sale, "resume")
+    page.until("open")
+    page.click("#buy")  # waits until it is lit again
+    page.until("reserved")
+    pressed, again = page.requests("POST", "/purchases")
+    assert keys_of(page) and pressed["url"] == again["url"]
+
+
+@EACH_LANGUAGE
+def test_offline_and_back(shop, visits, language):
+    sale = shop.open_sale()
+    page = visits.sale(sale, f"tunnel-{language}", language)
+    page.expect("lost")
+    page.until("open")
+    page("offline", on=True)
+    page.check("offline")
+    page("offline", on=False)
+    page.until("open")
+    page.interfere("POST", "/purchases", "hold")
+    page.click("#buy")
+    page.until("sending")
+    page("offline", on=True)
+    page("release", ending="/purchases")
+    page.check("offline", "offline-pressed")
+    page("offline", on=False)
+    page.until("reserved")  # by itself
+    assert len(keys_of(page)) == 1 and shop.stock(sale)["units_held"] == 1
+
+
+def test_the_server_is_killed_and_comes_back_while_the_page_waits(driver, own_shop):
+    shop = own_shop.start()
+    visits = Visits(driver, shop)
+    sale = shop.create_sale(opens_at=instant(600), closes_at=instant(7200))
+    shop.act(sale, "warm")
+    bought = shop.open_sale(payment_window_s=600)
+    waits, in_line, pressed = (visits.sale(one, f"waits-{number}") for number, one in enumerate((sale, bought, bought)))
+    waits.until("ready")
+    in_line.until("open")
+    in_line.click("#buy")
+    in_line.until("reserved")
+    pressed.until("open")
+    for page in (waits, in_line, pressed):
+        page.expect("lost", 503)
+    shop.server.kill()
+    shop.close()
+    pressed.click("#buy")
+    pressed.until("repeating", "offline")
+    shop.restart()
+    pressed.until("reserved")
+    assert in_line.state == "reserved" and waits.state == "ready"
+    assert shop.stock(bought)["units_held"] == 2 and len(keys_of(pressed)) == 1
+    # What happens now is heard again, by a stream that has found its way back.
+    order = in_line.evaluate("return document.querySelector('#order').textContent.match(/[0-9]{5,}/)[0]")
+    assert shop.buyer("waits-1").post(f"/v1/orders/{order}/cancel").status == 200
+    in_line.until("cancelled")
+    visits.end()
+
+
+def test_a_payment_that_comes_too_late_is_reinstated_or_given_back(driver, late_shop):
+    """A provider that forgot what it had voided takes the money after the order expired."""
+    shop, provider = late_shop
+    visits = Visits(driver, shop)
+    pages = {}
+    for end, units in (("paid", 2), ("refunded", 1)):
+        sale = shop.open_sale(payment_window_s=5, items=[item_terms(units_total=units)])
+        page = pages[end] = visits.sale(sale, f"late-{end}")
+        page.sale = sale
+        page.until("open")
+        page.click("#buy")
+        page.until("reserved")
+        page.origins.add(provider.url)
+        page.click("#pay")
+        page("wait_url", prefix=f"{provider.url}/pay/")
+        page.pay_url = page.url
+    before = provider.data.read_bytes()
+    for page in pages.values():
+        page.goto(f"{visits.origin}/sales/{page.sale}")
+        page.until("expired")
+    eventually("another has the unit", lambda: buy(shop.buyer("other"), pages["refunded"].sale, key="k").status == 202)
+    provider.kill()
+    provider.data.write_bytes(before)
+    provider.start()
+    for end, page in pages.items():
+        page.goto(page.pay_url)
+        page.click('form[action$="/capture"] button')
+        page.wait_true("return !document.querySelector('form')")
+        page.goto(f"{visits.origin}/sales/{page.sale}")
+        page.check(end, f"{end}-late")
+    visits.end()
