@@ -123,13 +123,15 @@ StoreResult<void> MemoryOrdersReader::each_stock_move(const std::function<void(c
     return {};
 }
 
-StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::due_orders(Instant now, size_t count_max) {
+StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::due_orders(const DueBy& by, size_t count_max,
+                                                                     size_t passed_over) {
     std::vector<OrderRecord> due;
     for (const auto& [id, order] : state_.orders) {
-        if (is_open(order.state) && order.pay_by <= now) due.push_back(order);
+        if (is_open(order.state) && by.is_over(order)) due.push_back(order);
     }
     std::stable_sort(due.begin(), due.end(),
                      [](const OrderRecord& a, const OrderRecord& b) { return a.pay_by < b.pay_by; });
+    due.erase(due.begin(), due.begin() + static_cast<ptrdiff_t>(std::min(passed_over, due.size())));
     if (due.size() > count_max) due.resize(count_max);
     return due;
 }
@@ -166,13 +168,13 @@ StoreResult<OrderCounts> MemoryOrdersReader::count_orders() {
     return counts;
 }
 
-StoreResult<Backlog> MemoryOrdersReader::backlog(Instant now) {
+StoreResult<Backlog> MemoryOrdersReader::backlog(const DueBy& by) {
     Backlog backlog;
     auto note = [&](std::optional<Instant>& oldest, Instant at) {
-        if (at <= now) oldest = std::min(oldest.value_or(at), at);
+        oldest = std::min(oldest.value_or(at), at);
     };
     for (const auto& [id, order] : state_.orders) {
-        if (is_open(order.state)) note(backlog.oldest_due, order.pay_by);
+        if (is_open(order.state) && by.is_over(order)) note(backlog.oldest_due, order.pay_by);
         if (order.state == OrderState::voiding) note(backlog.oldest_voiding, order.updated_at);
     }
     for (const auto& [id, payment] : state_.payments) backlog.payments_to_settle += payment.look_at ? 1 : 0;

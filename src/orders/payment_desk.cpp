@@ -19,6 +19,9 @@ StoreError no_such_order() {
 StoreError not_allowed(std::string_view operation, std::string detail) {
     return {StoreErrc::not_allowed, std::string(operation), std::move(detail)};
 }
+StoreError damaged_stock() {
+    return {StoreErrc::damaged, "moving the order", "the stock row does not have its units"};
+}
 StoreError unavailable(std::string detail) {
     return {StoreErrc::unavailable, "asking the payment provider", std::move(detail)};
 }
@@ -90,14 +93,21 @@ void PaymentDesk::begin(OrderId id, const BuyerId& buyer, Instant now, Paid done
         const auto order = find_own(id, buyer);
         if (!order) return done(order.error());
         if (!*order) return done(no_such_order());
-        if ((*order)->state == OrderState::paying && due_.of(now) < (*order)->pay_by) {
+        const DueBy by = due_.of(now);
+        if ((*order)->state == OrderState::paying && !by.is_over(**order)) {
             CHECK((*order)->payment);
             auto attempt = find_attempt(*(*order)->payment);
             if (!attempt) return done(attempt.error());
             return join(*attempt, std::move(done));
         }
-        const auto move = begin_payment(**order, PaymentId{ids_.next(now)}, due_.of(now));
+        const auto move = begin_payment(**order, PaymentId{ids_.next(now)}, by.at(**order));
         if (!move) return done(not_payable(**order));
+        const auto attempts = orders_.reader().payments_of(id);
+        if (!attempts) return done(attempts.error());
+        if (attempts->size() >= options_.attempts_max) {
+            return done(not_allowed("paying for the order",
+                                    fmt::format("{} attempts were made; that is all", attempts->size())));
+        }
         OrderMove dated = *move;
         dated.payment->after.created_at = dated.payment->after.updated_at = now;
         dated.payment->after.look_at = now;  // if this process ends before it has asked
@@ -162,6 +172,7 @@ void PaymentDesk::cancel(OrderId id, const BuyerId& buyer, Instant now, const Do
         if (!whole) return done(whole.error());
         const auto moved = carry_out(*whole, now);
         if (!moved) return done(moved.error());
+        if (*moved == Moved::damaged) return done(damaged_stock());
         if (*moved != Moved::done) continue;
         auto after = orders_.reader().find_order(id);
         if (!after) return done(after.error());
@@ -190,6 +201,7 @@ void PaymentDesk::refund(OrderId id, bool units_return, std::string reason, Inst
         move->payment->after.look_at = now;
         const auto moved = carry_out(*move, now);
         if (!moved) return done(moved.error());
+        if (*moved == Moved::damaged) return done(damaged_stock());
         if (*moved != Moved::done) continue;
         auto after = orders_.reader().find_order(id);
         if (!after) return done(after.error());

@@ -35,8 +35,9 @@ public:
     struct Options {
         // A provider is set up. Without one nothing can be paid, and orders still expire.
         bool enabled = false;
-        size_t calls_max = 64;   // to the provider at the same time; what is due then waits
-        size_t waiters_max = 8;  // for the page of one attempt; the next hears `unavailable`
+        size_t calls_max = 64;     // to the provider at the same time; what is due then waits
+        size_t waiters_max = 8;    // for the page of one attempt; the next hears `unavailable`
+        size_t attempts_max = 10;  // to pay for one order; the next hears `not_allowed`
         LookSchedule::Options looks{};
         milliseconds event_keep{std::chrono::days(7)};  // ids of the provider's events: it repeats them
         size_t sweep_batch = 500;
@@ -87,8 +88,8 @@ public:
     [[nodiscard]] StoreResult<bool> step(Instant now, Uptime uptime);
 
     size_t calls_under_way() const { return calls_.size(); }
-    // What a clock set forward gained; orders are due by the time without it.
-    milliseconds clock_ahead() const { return due_.ahead(); }
+    // Whose time to pay is over, also by a clock that was set forward.
+    DueBy due_by(Instant now) const { return due_.of(now); }
 
 private:
     struct Call {
@@ -113,7 +114,8 @@ private:
     void answer_waiters(const Call& call, PaymentId payment, const ProviderAnswer& answer);
 
     StoreResult<bool> turn(Instant now, Uptime uptime);
-    StoreResult<bool> sweep(Instant now);
+    StoreResult<bool> sweep(Instant now, Uptime uptime);
+    void pass_over(std::span<const OrderMove> moves, std::span<const Moved> moved, Uptime uptime);
     StoreResult<void> ask_what_is_due(Instant now);
     StoreResult<void> ask_books(Uptime uptime);
     void book_answered(OrderId order, const Reinstated& answer);
@@ -132,6 +134,8 @@ private:
     std::set<OrderId> asking_books_;      // at most reinstating_max
     std::set<OrderId> refused_by_books_;  // to be refunded in the next turn; at most reinstating_max
     Uptime ask_books_at_{};
+    size_t passed_over_ = 0;  // due orders whose stock row is damaged: the sweep begins behind them
+    Uptime pass_over_until_{};
     std::optional<StoreError> trouble_;  // of the store, since the last turn
     size_t failures_ = 0;                // turns in a row
     Uptime wait_until_{};

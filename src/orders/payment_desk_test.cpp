@@ -70,6 +70,21 @@ TEST_P(PaymentDeskTest, TooManyWhoWaitForOneAttemptAreSentAway) {
     EXPECT_EQ(sent_away, 3u);
 }
 
+TEST_P(PaymentDeskTest, AnOrderHasSoManyAttemptsAndNoMore) {
+    Shop shop(GetParam());
+    const OrderId order = shop.buy(1, alice);
+    for (size_t attempt = 0; attempt < shop.options.attempts_max; ++attempt) {
+        shop.provider.decline(shop.begin(order, alice));
+        shop.run_for(10s);
+        ASSERT_EQ(shop.state(order), pending_payment);
+    }
+    shop.process->desk.begin(order, alice, shop.now, shop.keep_payment());
+    EXPECT_EQ(shop.paid.error().code, StoreErrc::not_allowed);
+    shop.run_for(16min, 1min);
+    EXPECT_EQ(shop.state(order), expired);
+    shop.expect_settled();
+}
+
 TEST_P(PaymentDeskTest, AnothersOrderIsAsGoodAsNone) {
     Shop shop(GetParam());
     const OrderId order = shop.buy(1, alice);
@@ -474,15 +489,22 @@ TEST_P(PaymentDeskTest, AClockSetForwardTakesNobodysTimeAndOneSetBackBringsNothi
     shop.now += 1h;  // and no time has passed
     shop.run_for(10min, 10s);
     EXPECT_EQ(shop.state(order), pending_payment);
-    EXPECT_EQ(shop.process->desk.clock_ahead(), 1h);
+    EXPECT_EQ(shop.process->desk.due_by(shop.now).trusted, shop.now - 1h);
     shop.begin(order, alice);
     EXPECT_EQ(shop.state(order), paying) << "its window is still open";
     shop.run_for(5min, 10s);
     EXPECT_NE(shop.state(order), paying);
     shop.expect_settled();
 
-    const OrderId later = shop.buy(2, bob);
-    for (int i = 0; i < 60; ++i) {  // set back: now stands still
+    const OrderId after = shop.buy(2, bob);
+    shop.run_for(14min, 10s);
+    EXPECT_EQ(shop.state(after), pending_payment);
+    shop.run_for(2min, 10s);
+    EXPECT_EQ(shop.state(after), expired)
+        << "what was made after the step has its time by the clock as it is";
+
+    const OrderId later = shop.buy(3, bob);
+    for (int i = 0; i < 60; ++i) {  // a clock that gives no more than this has nothing to bring forward
         shop.uptime += 1min;
         shop.step();
     }

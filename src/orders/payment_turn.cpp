@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t failures_max = 3;
 constexpr std::chrono::seconds rest_after_failure{1};
+constexpr std::chrono::minutes pass_over_for{1};
 
 // A word of the book that will not change by itself. Where a unit is taken at payment, it may
 // have no room for another order although units are left: that one waits.
@@ -47,7 +48,7 @@ StoreResult<bool> PaymentDesk::step(Instant now, Uptime uptime) {
 }
 
 StoreResult<bool> PaymentDesk::turn(Instant now, Uptime uptime) {
-    const auto more = sweep(now);
+    const auto more = sweep(now, uptime);
     if (!more) return more;
     if (options_.enabled) {
         if (const auto asked = ask_what_is_due(now); !asked) return asked.error();
@@ -69,8 +70,9 @@ StoreResult<bool> PaymentDesk::turn(Instant now, Uptime uptime) {
     return more;
 }
 
-StoreResult<bool> PaymentDesk::sweep(Instant now) {
-    const auto due = orders_.reader().due_orders(due_.of(now), options_.sweep_batch);
+StoreResult<bool> PaymentDesk::sweep(Instant now, Uptime uptime) {
+    if (uptime >= pass_over_until_) passed_over_ = 0;
+    const auto due = orders_.reader().due_orders(due_.of(now), options_.sweep_batch, passed_over_);
     if (!due) return due.error();
     if (due->empty()) return false;
     std::vector<OrderMove> moves;
@@ -85,8 +87,25 @@ StoreResult<bool> PaymentDesk::sweep(Instant now) {
     const auto moved = orders_.move(moves, now);
     if (!moved) return moved.error();
     tell(moves, *moved);
-    const auto done = std::count(moved->begin(), moved->end(), Moved::done);
-    return done > 0 && due->size() == options_.sweep_batch;
+    pass_over(moves, *moved, uptime);
+    const auto is_moved = [](Moved one) { return one == Moved::done || one == Moved::damaged; };
+    return due->size() == options_.sweep_batch && std::any_of(moved->begin(), moved->end(), is_moved);
+}
+
+// One wrong stock row keeps its own orders, and nobody else's, from expiring. They are tried again
+// after a while: the audit may have mended the row.
+void PaymentDesk::pass_over(std::span<const OrderMove> moves, std::span<const Moved> moved, Uptime uptime) {
+    size_t damaged = 0;
+    for (size_t i = 0; i < moves.size(); ++i) {
+        if (moved[i] != Moved::damaged) continue;
+        if (damaged++ == 0 && passed_over_ == 0) {
+            pass_over_until_ = uptime + pass_over_for;
+            log_error(
+                "orders cannot expire: the stock row does not have their units; reconcile --repair mends it",
+                {{"sale", moves[i].after.sale.view()}, {"item", moves[i].after.item.view()}});
+        }
+    }
+    passed_over_ += damaged;
 }
 
 StoreResult<void> PaymentDesk::ask_what_is_due(Instant now) {

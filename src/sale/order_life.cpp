@@ -271,6 +271,12 @@ PaymentRuling rule_on(const OrderRecord& order, const PaymentRecord& payment, co
             if (payment.state != PaymentState::creating && payment.state != PaymentState::declined) return {};
             PaymentChange opened = change(payment, PaymentState::open);
             opened.after.url = view.url;
+            if (order.state == OrderState::pending_payment && order.payment == payment.id) {
+                // It could be paid at any moment, so the order may not end before the provider has said no.
+                OrderMove move = step(order, {OrderState::paying});
+                move.payment = std::move(opened);
+                return {.move = std::move(move), .if_no_unit = {}, .payment = {}};
+            }
             return {.move = {}, .if_no_unit = {}, .payment = std::move(opened)};
         }
         case ProviderState::unknown:

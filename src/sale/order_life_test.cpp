@@ -252,10 +252,17 @@ TEST(OrderLife, ADeclineLetsTheBuyerTryAgain) {
     const PaymentRuling again =
         rule_on(order_in(pending_payment), attempt(PaymentState::declined), says(ProviderState::declined));
     EXPECT_FALSE(again.move || again.payment);
-    const PaymentRuling reopened =
+}
+
+TEST(OrderLife, AnAttemptThatIsOpenAgainAfterADeclineKeepsItsUnitLikeAnyOther) {
+    const PaymentRuling ruling =
         rule_on(order_in(pending_payment), attempt(PaymentState::declined), says(ProviderState::created));
-    ASSERT_TRUE(reopened.payment);
-    EXPECT_EQ(reopened.payment->after.state, PaymentState::open);
+    ASSERT_TRUE(ruling.move);
+    EXPECT_EQ(ruling.move->after.state, paying);
+    EXPECT_EQ(ruling.move->payment->after.state, PaymentState::open);
+    const PaymentRuling old = rule_on(order_in(pending_payment), attempt(PaymentState::declined, second),
+                                      says(ProviderState::created));
+    EXPECT_FALSE(old.move) << "it is not the order's attempt any more";
 }
 
 TEST(OrderLife, ADeclineIsNotTheVoidThatWasAskedFor) {

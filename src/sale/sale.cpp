@@ -83,7 +83,7 @@ std::vector<Fault> faults_of(const Sale& sale) {
             fault(at + "/id", "is used twice in this sale");
         }
         check_label(at + "/name", item.name);
-        check_range(at + "/price_minor", item.price_minor, 0, price_minor_max);
+        check_range(at + "/price_minor", item.price_minor, 1, price_minor_max);  // nobody can pay nothing
         check_range(at + "/original_price_minor", item.original_price_minor, item.price_minor,
                     price_minor_max);
         if (!is_currency(item.currency)) fault(at + "/currency", "must be an ISO 4217 code such as TWD");

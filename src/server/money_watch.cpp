@@ -15,7 +15,7 @@ double seconds_since(const std::optional<Instant>& at, Instant now) {
 StoreResult<bool> MoneyWatch::step(Instant now, Uptime uptime) {
     if (uptime < next_) return false;
     next_ = uptime + std::chrono::seconds(1);
-    const auto backlog = reader_.backlog(now);
+    const auto backlog = reader_.backlog(desk_.due_by(now));
     if (!backlog) return backlog.error();
     std::lock_guard lock(mutex_);
     backlog_ = *backlog;

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "metrics/money.hpp"
+#include "orders/payment_desk.hpp"
 #include "orders/tally.hpp"
 #include "store/orders.hpp"
 
@@ -16,7 +17,8 @@ namespace doorbuster {
 
 class MoneyWatch {
 public:
-    MoneyWatch(OrdersReader& reader, const OrderTally& tally) : reader_(reader), tally_(tally) {}
+    MoneyWatch(OrdersReader& reader, const PaymentDesk& desk, const OrderTally& tally)
+        : reader_(reader), desk_(desk), tally_(tally) {}
 
     // False: nothing more to do at once.
     [[nodiscard]] StoreResult<bool> step(Instant now, Uptime uptime);
@@ -26,6 +28,7 @@ public:
 
 private:
     OrdersReader& reader_;
+    const PaymentDesk& desk_;
     const OrderTally& tally_;
     Uptime next_{};
 

@@ -130,7 +130,7 @@ int run(const Config& config, const ServeMode& mode) {
                              guard.state().strikes.strike(buyer, Strike::abandoned_hold, clock.uptime());
                          }});
     OrdersThread orders_thread(*store->orders, worker, desk, clock, config.orders.tasks_max, fail);
-    MoneyWatch money(store->orders->reader(), tally);
+    MoneyWatch money(store->orders->reader(), cashier.payments(), tally);
     orders_thread.also_run([&](Instant now, Uptime uptime) { return cashier.payments().step(now, uptime); });
     orders_thread.also_run([&](Instant now, Uptime uptime) { return money.step(now, uptime); });
     orders_thread.also_run([&](Instant now, Uptime uptime) { return webhooks.step(now, uptime); });

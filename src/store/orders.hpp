@@ -77,6 +77,22 @@ enum class Moved : uint8_t {
     conflict,  // order or payment is not the one that was read
     no_unit,   // it asks for units that are not there
     no_right,  // it asks for units beyond the buyer's limit
+    damaged,   // the stock row does not have the units that the order holds: for the audit
+};
+
+// Whose time to pay is over. Where the clock was set forward, what it gained does not count for
+// the orders that were made before.
+struct DueBy {
+    DueBy(Instant at) : now(at), trusted(at), made_since(at) {}  // by a clock that nobody set
+    DueBy(Instant at, Instant without_gain, Instant since)
+        : now(at), trusted(without_gain), made_since(since) {}
+
+    Instant at(const OrderRecord& order) const { return order.created_at >= made_since ? now : trusted; }
+    bool is_over(const OrderRecord& order) const { return order.pay_by <= at(order); }
+
+    Instant now;         // for orders made since `made_since`
+    Instant trusted;     // for those before
+    Instant made_since;  // when the clock was last set forward
 };
 
 struct EventRecord {
@@ -164,8 +180,10 @@ public:
     [[nodiscard]] virtual StoreResult<void> each_stock_move(
         const std::function<void(const StockMove&)>& visit) = 0;
 
-    // pending_payment and paying whose time to pay is over, the longest over first.
-    [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> due_orders(Instant now, size_t count_max) = 0;
+    // pending_payment and paying whose time to pay is over, the longest over first, without the
+    // first `passed_over` of them.
+    [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> due_orders(const DueBy& by, size_t count_max,
+                                                                           size_t passed_over) = 0;
     // Those whose provider is to be asked, the longest waiting first.
     [[nodiscard]] virtual StoreResult<std::vector<PaymentRecord>> due_payments(Instant now,
                                                                                size_t count_max) = 0;
@@ -173,7 +191,7 @@ public:
     [[nodiscard]] virtual StoreResult<std::vector<EventRecord>> events_after(uint64_t number,
                                                                              size_t count_max) = 0;
     [[nodiscard]] virtual StoreResult<OrderCounts> count_orders() = 0;
-    [[nodiscard]] virtual StoreResult<Backlog> backlog(Instant now) = 0;
+    [[nodiscard]] virtual StoreResult<Backlog> backlog(const DueBy& by) = 0;
     // Orders and payments of the sale that may still change by themselves.
     [[nodiscard]] virtual StoreResult<uint64_t> unsettled(const SaleId&) = 0;
     [[nodiscard]] virtual StoreResult<PaymentId> last_payment() = 0;

@@ -399,12 +399,17 @@ TYPED_TEST_P(OrdersContract, FindsTheOrdersWhoseTimeIsOverTheLongestOverFirst) {
     ASSERT_TRUE(this->orders().place(1, std::vector{placement(2, entry(2, bob))}, t0).has_value());
     ASSERT_TRUE(this->orders().place(2, std::vector{placement(3, entry(3, carol))}, t0).has_value());
     ASSERT_EQ(this->cancel(1003), Moved::done);
-    EXPECT_TRUE(this->reader().due_orders(t0 + 899s, 10)->empty());
+    EXPECT_TRUE(this->reader().due_orders(t0 + 899s, 10, 0)->empty());
     EXPECT_FALSE(this->reader().backlog(t0 + 899s)->oldest_due.has_value());
-    const auto due = this->reader().due_orders(t0 + 905s, 10);
+    const auto due = this->reader().due_orders(t0 + 905s, 10, 0);
     ASSERT_EQ(due->size(), 2u);
     EXPECT_EQ(due->front().id, OrderId{1002});
-    EXPECT_EQ(this->reader().due_orders(t0 + 905s, 1)->size(), 1u);
+    EXPECT_EQ(this->reader().due_orders(t0 + 905s, 1, 0)->size(), 1u);
+    EXPECT_EQ(this->reader().due_orders(t0 + 905s, 10, 1)->front().id, OrderId{1001});
+    const DueBy stepped{t0 + 905s, t0 + 5s, t0 + 1s};  // set forward by 15 minutes, before the first was made
+    ASSERT_EQ(this->reader().due_orders(stepped, 10, 0)->size(), 1u);
+    EXPECT_EQ(this->reader().due_orders(stepped, 10, 0)->front().id, OrderId{1001});
+    EXPECT_EQ(this->reader().backlog(stepped)->oldest_due, t0 + 905s);
     EXPECT_EQ(this->reader().backlog(t0 + 905s)->oldest_due, t0 + 900s);
     EXPECT_EQ((*this->reader().count_orders())[static_cast<size_t>(OrderState::pending_payment)], 2u);
     EXPECT_EQ(*this->reader().unsettled(SaleId("phone-drop")), 2u);

@@ -66,8 +66,7 @@ Moved OrderMoves::try_to_apply(const OrderMove& move, Instant now) {
     if (update_order_.bind(9, to_ms(now)).run() != 1) return Moved::conflict;
     if (payment && !change_payment(*payment, now)) return Moved::conflict;
     if (!move_stock(move, now)) {
-        if (before.hold == HoldState::open) return Moved::no_unit;
-        throw Failure(StoreErrc::damaged, "the stock row does not have the units that an order holds");
+        return before.hold == HoldState::open ? Moved::no_unit : Moved::damaged;
     }
     for (const EventKind kind : events) {
         journal_.tell(kind, {.sale = after.sale.view(), .order = after.id}, now);

@@ -176,6 +176,7 @@ void Transaction::commit() {
     const int code = sqlite3_exec(connection_.raw(), "COMMIT", nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) connection_.fail(code, true);
     open_ = false;
+    if (connection_.after_commit_) connection_.after_commit_();
 }
 
 }  // namespace doorbuster::sqlite

@@ -114,12 +114,18 @@ public:
     void checkpoint();
     int log_frames() const { return log_frames_; }
 
+    // Called behind every commit that has landed.
+    void set_after_commit(std::function<void()> after_commit) { after_commit_ = std::move(after_commit); }
+
     sqlite3* raw() const { return database_; }
     [[noreturn]] void fail(int code, bool outcome_unknown = false) const;
 
 private:
+    friend class Transaction;
+
     sqlite3* database_ = nullptr;
     int log_frames_ = 0;
+    std::function<void()> after_commit_;
 };
 
 // Rolls back unless committed.

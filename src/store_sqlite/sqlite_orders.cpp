@@ -114,6 +114,12 @@ SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::
     statements_ = std::make_unique<Statements>(connection_);
     settings_ = std::make_unique<SqliteSettings>(connection_, failure_);
     outbox_ = std::make_unique<SqliteOutbox>(connection_, failure_);
+    // Whoever wrote: the log stays bounded. What has landed is not undone by a checkpoint that fails; that
+    // only ends this process.
+    connection_.set_after_commit([this] {
+        if (connection_.log_frames() <= log_frames_max) return;
+        if (const auto kept = idle(); !kept && !failure_) failure_ = kept.error();
+    });
     audit_ = std::make_unique<SqliteAudit>(
         connection_, failure_,
         [this](const Placement& placement, Instant now) { return place_alone(placement, now); });
@@ -123,13 +129,6 @@ SqliteOrders::~SqliteOrders() = default;
 
 StoreResult<std::unique_ptr<SqliteOrders>> SqliteOrders::open(const std::string& path) {
     return guarded("opening " + path, [&] { return std::unique_ptr<SqliteOrders>(new SqliteOrders(path)); });
-}
-
-void SqliteOrders::commit(Transaction& transaction) {
-    transaction.commit();
-    // It has landed: a checkpoint that fails now does not undo it, it only ends this process.
-    if (connection_.log_frames() <= log_frames_max) return;
-    if (const auto kept = idle(); !kept && !failure_) failure_ = kept.error();
 }
 
 SaleRecord SqliteOrders::read_sale(const SaleId& id) {
@@ -146,7 +145,7 @@ StoreResult<SaleRecord> SqliteOrders::create_sale(const Sale& sale, SaleState st
         }
         sqlite::insert_sale(connection_, sale, state, now);
         SaleRecord record = read_sale(sale.id);
-        commit(transaction);
+        transaction.commit();
         return record;
     });
 }
@@ -167,7 +166,7 @@ StoreResult<SaleRecord> SqliteOrders::change_sale(const SaleRecord& changed, boo
             sqlite::insert_items(connection_, changed.sale);
         }
         SaleRecord record = read_sale(changed.sale.id);
-        commit(transaction);
+        transaction.commit();
         return record;
     });
 }
@@ -196,7 +195,7 @@ StoreResult<SaleRecord> SqliteOrders::restock(const SaleId& sale, const ItemId& 
         }
         statements_->journal.stock_moved(StockMoveKind::restocked, sale.view(), item.view(), {}, units, now);
         SaleRecord record = read_sale(sale);
-        commit(transaction);
+        transaction.commit();
         return record;
     });
 }
@@ -251,7 +250,7 @@ StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
                 throw Failure(StoreErrc::damaged, "the stock changed inside a transaction");
             }
         }
-        commit(transaction);
+        transaction.commit();
         return outcomes;
     });
 }
@@ -384,7 +383,7 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
             .bind(3, text)
             .bind(4, to_ms(now))
             .run();
-        commit(transaction);
+        transaction.commit();
     });
 }
 
@@ -394,7 +393,7 @@ StoreResult<std::vector<Moved>> SqliteOrders::move(std::span<const OrderMove> mo
         std::vector<Moved> moved;
         moved.reserve(moves.size());
         for (const OrderMove& move : moves) moved.push_back(statements_->moves.apply(move, now));
-        commit(transaction);
+        transaction.commit();
         return moved;
     });
 }
@@ -413,7 +412,7 @@ StoreResult<void> SqliteOrders::change_payment(const PaymentChange& change, std:
                 *event, {.sale = rows->text(0), .order = change.after.order, .payment = change.after.id},
                 now);
         }
-        commit(transaction);
+        transaction.commit();
     });
 }
 
@@ -434,7 +433,7 @@ StoreResult<bool> SqliteOrders::hint(std::string_view event, PaymentId payment, 
             if (look.bind(1, static_cast<int64_t>(payment)).bind(2, to_ms(now)).run() != 1)
                 throw Failure(StoreErrc::not_found, "there is no such payment");
         }
-        commit(transaction);
+        transaction.commit();
         return is_new;
     });
 }
@@ -448,7 +447,7 @@ StoreResult<void> SqliteOrders::tell_sold_out(const SaleId& sale, bool sold_out,
             statements_->journal.tell(sold_out ? EventKind::sale_sold_out : EventKind::sale_available,
                                       {.sale = sale.view()}, now);
         }
-        commit(transaction);
+        transaction.commit();
     });
 }
 
@@ -467,7 +466,7 @@ StoreResult<void> SqliteOrders::close_letter(uint64_t position, LetterState stat
             if (!rows.next()) throw Failure(StoreErrc::not_found, "there is no such dead letter");
             throw Failure(StoreErrc::conflict, fmt::format("the dead letter is {} already", rows->text(0)));
         }
-        commit(transaction);
+        transaction.commit();
     });
 }
 

@@ -35,12 +35,13 @@ public:
     StoreResult<std::vector<PaymentRecord>> payments_of(OrderId) override;
     StoreResult<void> each_payment(const std::function<void(const PaymentRecord&)>& visit) override;
     StoreResult<void> each_stock_move(const std::function<void(const StockMove&)>& visit) override;
-    StoreResult<std::vector<OrderRecord>> due_orders(Instant now, size_t count_max) override;
+    StoreResult<std::vector<OrderRecord>> due_orders(const DueBy& by, size_t count_max,
+                                                     size_t passed_over) override;
     StoreResult<std::vector<PaymentRecord>> due_payments(Instant now, size_t count_max) override;
     StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) override;
     StoreResult<std::vector<EventRecord>> events_after(uint64_t number, size_t count_max) override;
     StoreResult<OrderCounts> count_orders() override;
-    StoreResult<Backlog> backlog(Instant now) override;
+    StoreResult<Backlog> backlog(const DueBy& by) override;
     StoreResult<uint64_t> unsettled(const SaleId&) override;
     StoreResult<PaymentId> last_payment() override;
     StoreResult<uint64_t> position() override;
@@ -92,7 +93,6 @@ private:
     Placed place_one(const Placement&, ItemTerms&, Instant now);
     Placed place_alone(const Placement&, Instant now);  // inside a transaction
     bool take_units(std::string_view sale, std::string_view item, int64_t units, HoldState to);
-    void commit(sqlite::Transaction&);
 
     // guarded, remembering the first failure that leaves the outcome unknown.
     template <class Body>

@@ -42,7 +42,13 @@ PurchaseRecord purchase_of(const Statement& row) {
 }
 
 // The states that the partial indexes name.
-constexpr std::string_view where_due = "WHERE o.state IN ('pending_payment', 'paying') AND o.pay_by_ms <= ? ";
+constexpr std::string_view where_due =
+    "WHERE o.state IN ('pending_payment', 'paying') AND o.pay_by_ms <= ?1 "
+    "AND (o.pay_by_ms <= ?2 OR o.created_at_ms >= ?3) ";
+
+Statement& bind_due(Statement& statement, const DueBy& by) {
+    return statement.bind(1, to_ms(by.now)).bind(2, to_ms(by.trusted)).bind(3, to_ms(by.made_since));
+}
 
 }  // namespace
 
@@ -56,8 +62,8 @@ SqliteOrdersReader::SqliteOrdersReader(sqlite::Connection& connection)
                  std::string(select_orders) + "WHERE o.buyer = ? AND +o.id < ? ORDER BY +o.id DESC LIMIT ?"),
       payment_(connection, std::string(select_payments) + "WHERE id = ?"),
       payments_of_(connection, std::string(select_payments) + "WHERE order_id = ? ORDER BY id"),
-      due_orders_(connection,
-                  std::string(select_orders) + std::string(where_due) + "ORDER BY o.pay_by_ms LIMIT ?"),
+      due_orders_(connection, std::string(select_orders) + std::string(where_due) +
+                                  "ORDER BY o.pay_by_ms LIMIT ?4 OFFSET ?5"),
       due_payments_(connection,
                     std::string(select_payments) +
                         "WHERE look_at_ms IS NOT NULL AND look_at_ms <= ? ORDER BY look_at_ms LIMIT ?") {}
@@ -220,10 +226,13 @@ StoreResult<void> SqliteOrdersReader::each_stock_move(const std::function<void(c
     });
 }
 
-StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::due_orders(Instant now, size_t count_max) {
+StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::due_orders(const DueBy& by, size_t count_max,
+                                                                     size_t passed_over) {
     return guarded("reading the orders that are due", [&] {
         std::vector<OrderRecord> orders;
-        Rows rows(due_orders_.bind(1, to_ms(now)).bind(2, static_cast<int64_t>(count_max)));
+        Rows rows(bind_due(due_orders_, by)
+                      .bind(4, static_cast<int64_t>(count_max))
+                      .bind(5, static_cast<int64_t>(passed_over)));
         while (rows.next()) orders.push_back(order_of(due_orders_));
         return orders;
     });
@@ -282,18 +291,18 @@ StoreResult<OrderCounts> SqliteOrdersReader::count_orders() {
     });
 }
 
-StoreResult<Backlog> SqliteOrdersReader::backlog(Instant now) {
+StoreResult<Backlog> SqliteOrdersReader::backlog(const DueBy& by) {
     return guarded("looking at what waits", [&] {
         Backlog backlog;
-        auto earliest = [&](const char* sql) -> std::optional<Instant> {
-            Statement select(connection_, sql);
+        auto earliest = [&](Statement& select) -> std::optional<Instant> {
             Rows rows(select);
-            if (!rows.next() || rows->is_null(0) || from_ms(rows->integer(0)) > now) return std::nullopt;
+            if (!rows.next() || rows->is_null(0)) return std::nullopt;
             return from_ms(rows->integer(0));
         };
-        backlog.oldest_due =
-            earliest("SELECT min(pay_by_ms) FROM orders WHERE state IN ('pending_payment', 'paying')");
-        backlog.oldest_voiding = earliest("SELECT min(updated_at_ms) FROM orders WHERE state = 'voiding'");
+        Statement due(connection_, "SELECT min(o.pay_by_ms) FROM orders o " + std::string(where_due));
+        backlog.oldest_due = earliest(bind_due(due, by));
+        Statement voiding(connection_, "SELECT min(updated_at_ms) FROM orders WHERE state = 'voiding'");
+        backlog.oldest_voiding = earliest(voiding);
         backlog.payments_to_settle = static_cast<uint64_t>(
             connection_.read_integer("SELECT count(*) FROM payments WHERE look_at_ms IS NOT NULL"));
         backlog.dead_letters_open = static_cast<uint64_t>(

@@ -44,6 +44,11 @@ def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):
     assert now(shop) >= before, "time does not run backwards"
     assert shop.anyone.get(f"/v1/sales/{sale}").json["state"] == "open"
     scene.bought(sale, buy(bob, sale, key="k"))  # an honest buyer beside it: the sale did not un-open
+    dave = shop.buyer()
+    waiting = ordered(dave, scene.bought(quick, buy(dave, quick, key="k")))["order"]
+    eventually("an order expires although the clock is behind", lambda: dave.get(
+        f"/v1/orders/{waiting['id']}").json["state"] == "expired")
+    scene.released(waiting)
 
     clock(0)
     eventually("the clock has caught up", lambda: now(shop) > before)
@@ -60,5 +65,10 @@ def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):
     for _ in range(3):
         shop.restock(sale, 1)
     assert alice.get(f"/v1/orders/{order}").json["state"] == "pending_payment", "its quarter of an hour is not over"
+    erin = shop.buyer()
+    made_since = ordered(erin, scene.bought(quick, buy(erin, quick, key="k")))["order"]
+    eventually("an order made after the step expires in its own time", lambda: erin.get(
+        f"/v1/orders/{made_since['id']}").json["state"] == "expired")
+    scene.released(made_since)
     assert alice.post(f"/v1/orders/{order}/cancel").status == 200
     scene.released(alice.get(f"/v1/orders/{order}").json)
