@@ -82,34 +82,41 @@ bool AuditDesk::is_due(const Seen& seen, bool is_closed, bool is_settled, Uptime
 StoreResult<void> AuditDesk::tick(Instant now, Uptime uptime) {
     const auto sales = readers_.orders->sales();
     if (!sales) return sales.error();
+    struct Due {
+        SaleId sale;
+        Seen* seen;
+        bool is_closed, is_settled;
+    };
+    std::optional<Due> next;  // whose last run is the longest ago: none waits for ever behind others
     for (const SaleRecord& record : *sales) {
+        const SaleId& sale = record.sale.id;
         if (!is_counted(record.state)) {
-            seen_.erase(record.sale.id);
+            seen_.erase(sale);
             std::lock_guard lock(mutex_);
-            figures_.erase(record.sale.id);
+            figures_.erase(sale);
             continue;
         }
-        const SaleId& sale = record.sale.id;
         const bool is_closed = record.state == SaleState::closed;
-        const auto [found, is_new] = seen_.try_emplace(sale, Seen{.at = uptime});
+        Seen& seen = seen_.try_emplace(sale, Seen{.at = uptime}).first->second;
         bool is_settled = false;
         // Counting what is not settled reads the sale's orders: not at every tick.
-        if (is_closed && (!found->second.after_close || uptime - found->second.at >= soon)) {
+        if (is_closed && (!seen.after_close || uptime - seen.at >= soon)) {
             const auto unsettled = readers_.orders->unsettled(sale);
             if (!unsettled) return unsettled.error();
             is_settled = *unsettled == 0;
         }
-        if (!is_due(found->second, is_closed, is_settled, uptime)) continue;
-
-        found->second.at = uptime;  // also where it fails: not again at once
-        const auto done = reconcile(sale, is_closed ? Trigger::close : Trigger::timer, {}, now);
-        if (!done) return done.error();
-        Seen& seen = seen_[sale];
-        seen.after_close = is_closed;
-        seen.settled = is_settled && done->report.in_flight == 0;
-        if (seen.settled && done->agrees()) hooks_.reconciled(sale);
-        return {};
+        if (is_due(seen, is_closed, is_settled, uptime) && (!next || seen.at < next->seen->at))
+            next = Due{sale, &seen, is_closed, is_settled};
     }
+    if (!next) return {};
+
+    Seen& seen = *next->seen;
+    seen.at = uptime;  // also where it fails: not again at once
+    const auto done = reconcile(next->sale, next->is_closed ? Trigger::close : Trigger::timer, {}, now);
+    if (!done) return done.error();
+    seen.after_close = next->is_closed;
+    seen.settled = next->is_settled && done->report.in_flight == 0;
+    if (seen.settled && done->agrees()) hooks_.reconciled(next->sale);
     return {};
 }
 

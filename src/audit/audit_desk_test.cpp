@@ -118,6 +118,17 @@ TEST_F(AuditDeskTest, ASaleWithADifferenceIsNotReconciled) {
     EXPECT_EQ(differences(), 0u);
 }
 
+TEST_F(AuditDeskTest, NoSaleWaitsForEverBehindOneThatIsDueAgain) {
+    Sale other = phone_drop(5);
+    other.id = SaleId("zebra-drop");
+    ASSERT_TRUE(orders_->create_sale(other, SaleState::open, t0).has_value());
+    EXPECT_EQ(runs_at(10), 0u);
+    EXPECT_EQ(runs_at(310), 1u);
+    EXPECT_EQ(runs_at(610), 0u) << "the first is due again, but the other waits since then";
+    EXPECT_EQ(desk_->history().runs(other.id, {}, 10)->size(), 1u);
+    EXPECT_EQ(runs_at(611), 1u);
+}
+
 TEST_F(AuditDeskTest, WhatNobodySellsIsNotCounted) {
     SaleRecord record = orders_->reader().sales()->front();
     record.state = SaleState::scheduled;

@@ -36,8 +36,8 @@ protected:
                        body);
         words.insert(words.end(), {"--admin", "127.0.0.1:" + std::to_string(peer.port())});
         code_ = run(words);
-        const std::string request = peer.request();
-        return request.substr(0, request.find("\r\n"));
+        request_ = peer.request();
+        return request_.substr(0, request_.find("\r\n"));
     }
     static std::string answer(const std::string& agrees, const std::string& report,
                               const std::string& after) {
@@ -46,6 +46,7 @@ protected:
     std::string out() const { return out_.str(); }
 
     int code_ = -1;
+    std::string request_;
     std::istringstream in_;
     std::ostringstream out_, err_;
 };
@@ -70,6 +71,18 @@ TEST_F(AuditCommands, WhatWasRepairedEndsWithZeroIfAllAgreesNow) {
     asked({"reconcile", "phone-drop", "--repair"}, answer("true", spoilt, clean));
     EXPECT_EQ(code_, 0);
     EXPECT_THAT(out(), HasSubstr("after the repair:\n"));
+}
+
+TEST_F(AuditCommands, EachKeyThatIsAcknowledgedIsSent) {
+    std::string found = spoilt;
+    found.replace(found.find("\"where\""), 0, R"("key":"order_twice:phone-drop:o7",)");
+    asked({"reconcile", "phone-drop", "--acknowledge", "order_twice:phone-drop:o7", "--acknowledge",
+           "holding_over_limit:phone-drop:\"x\""},
+          answer("false", found, "null"));
+    EXPECT_EQ(code_, 4);
+    EXPECT_THAT(request_, testing::EndsWith(R"({"repair":false,"acknowledge":["order_twice:phone-drop:o7",)"
+                                            R"("holding_over_limit:phone-drop:\"x\""]})"));
+    EXPECT_THAT(out(), HasSubstr("  key: order_twice:phone-drop:o7\n"));
 }
 
 TEST_F(AuditCommands, OutWritesBothFilesOfEveryReport) {
@@ -118,11 +131,14 @@ TEST_F(AuditCommands, WhatIsNoReportFails) {
 }
 
 TEST_F(AuditCommands, WhatIsNotUnderstoodIsExitTwo) {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"reconcile"},
-                                                  {"reconcile", "No Sale"},
-                                                  {"reconcile", "phone-drop", "--history", "--repair"},
-                                                  {"replay"},
-                                                  {"replay", "../etc"}}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"reconcile"},
+          {"reconcile", "No Sale"},
+          {"reconcile", "phone-drop", "--history", "--repair"},
+          {"reconcile", "phone-drop", "--history", "--acknowledge", "key"},
+          {"reconcile", "phone-drop", "--acknowledge"},
+          {"replay"},
+          {"replay", "../etc"}}) {
         EXPECT_EQ(run(words), 2) << testing::PrintToString(words);
     }
 }

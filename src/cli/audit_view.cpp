@@ -37,6 +37,8 @@ std::string difference_text(const json::object& one) {
     }
     text.erase(text.find_last_not_of(' ') + 1);
     text += "\n  repair: " + text_in(one, "repair") + "\n";
+    const std::string key = text_in(one, "key");
+    if (key != "-") text += "  key: " + key + "\n";
     const std::string error = text_in(one, "error");
     if (error != "-" && !error.empty()) text += "  failed: " + error + "\n";
     return text;

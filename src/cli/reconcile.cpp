@@ -1,12 +1,12 @@
 #include <CLI/CLI.hpp>
-#include <boost/json/parse.hpp>
+#include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "audit/report_html.hpp"
-#include "cli/admin_desk.hpp"
+#include "cli/audit_question.hpp"
 #include "cli/audit_view.hpp"
 #include "sale/ids.hpp"
 
@@ -16,13 +16,11 @@ namespace {
 
 namespace json = boost::json;
 
-// A recount goes through every record of the sale.
-constexpr std::chrono::seconds patience{600};
-
 struct ReconcileWords {
     AdminFlags admin;
     std::string sale, folder;
     bool repair = false, history = false;
+    std::vector<std::string> acknowledge;  // keys
 };
 
 bool write_file(const std::filesystem::path& path, std::string_view text) {
@@ -53,38 +51,31 @@ std::string write_report(const std::string& folder, const json::object& report) 
 }
 
 int reconcile(CliRun& run, const ReconcileWords& words) {
-    if (!is_slug(words.sale)) {
-        return run.fail(
-            "'" + words.sale + "' is not a sale's id: lower-case letters, digits and inner hyphens",
-            exit_usage);
+    const auto path = sale_path(run, words.sale, words.history ? "/reconciliations" : "/reconcile");
+    if (!path) return exit_usage;
+    if (words.history && (words.repair || !words.acknowledge.empty() || !words.folder.empty())) {
+        return run.fail("--history only shows what was; it goes with none of --repair, --acknowledge, --out",
+                        exit_usage);
     }
-    if (words.history && (words.repair || !words.folder.empty()))
-        return run.fail("--history only shows what was; it goes with neither --repair nor --out", exit_usage);
     AdminDesk desk(run, words.admin);
-    const std::string path = "/v1/sales/" + words.sale;
-    if (words.history) return desk.show({.path = path + "/reconciliations"}, reconciliations_table);
+    if (words.history) return desk.show({.path = *path}, reconciliations_table);
 
-    const auto answer = desk.ask({.method = "POST",
-                                  .path = path + "/reconcile",
-                                  .body = words.repair ? R"({"repair":true})" : R"({"repair":false})",
-                                  .deadline = patience});
+    json::object wish{{"repair", words.repair}};
+    if (!words.acknowledge.empty())
+        wish["acknowledge"] = json::array(words.acknowledge.begin(), words.acknowledge.end());
+    const auto answer =
+        ask_audit(run, desk, {.path = *path, .body = json::serialize(wish)}, "a reconciliation");
     if (!answer) return desk.code();
-    boost::system::error_code error;
-    const json::value parsed = json::parse(answer->body, error);
-    const json::object* object = error ? nullptr : parsed.if_object();
-    const json::value* agrees = object == nullptr ? nullptr : object->if_contains("agrees");
-    if (agrees == nullptr || !agrees->is_bool())
-        return run.fail("the server's answer is not a reconciliation: is it a Doorbuster?");
-    run.print(run.as_json() ? answer->body : reconciliation_text(*object));
+    run.print(run.as_json() ? answer->body : reconciliation_text(answer->object));
     if (!words.folder.empty()) {
         for (const std::string_view name : {"report", "after_repair"}) {
-            const json::value* report = object->if_contains(name);
+            const json::value* report = answer->object.if_contains(name);
             if (report == nullptr || !report->is_object()) continue;
             if (const auto fault = write_report(words.folder, report->get_object()); !fault.empty())
                 return run.fail(fault);
         }
     }
-    return agrees->get_bool() ? exit_ok : exit_differs;
+    return answer->exit_code();
 }
 
 }  // namespace
@@ -96,17 +87,24 @@ void add_reconcile_command(CLI::App& app, CliRun& run) {
     add_admin_flags(*command, run, words->admin);
     command->add_option("SALE", words->sale, "The sale's id")->required()->option_text(" ");
     command->add_flag("--repair", words->repair,
-                      "Carries out the repairs that are proposed, then counts again");
+                      "Carries out the deltas that are proposed, then counts again");
+    command
+        ->add_option("--acknowledge", words->acknowledge,
+                     "Says that somebody has looked at this difference; it is known from then on. Repeatable")
+        ->option_text("KEY")
+        ->allow_extra_args(false);
     command->add_flag("--history", words->history, "Shows what earlier counts found, newest first");
     command->add_option("--out", words->folder, "Also writes the report there, as JSON and as a page")
         ->option_text("DIR");
     command->footer(
-        "Exit code 0: all records agree; 4: they do not, and each difference is named with its ids and\n"
-        "the repair that would mend it. A repair is a delta under a key of its own, done once and logged;\n"
-        "a paid order is never taken away.\n" +
+        "Exit code 0: all records agree; 4: they do not, and each difference is named with its ids, its\n"
+        "key and what would mend it. A repair is a delta under a key of its own, done once and logged; a\n"
+        "paid order is never taken away. What no delta can mend is left, with exit code 4, until it is\n"
+        "acknowledged by its key. A stock row and units sold twice cannot be acknowledged.\n" +
         std::string(admin_footer) +
         help_footer("  doorbuster reconcile phone-drop\n"
                     "  doorbuster reconcile phone-drop --repair --out reports\n"
+                    "  doorbuster reconcile phone-drop --acknowledge sequence_gap:phone-drop:phone:…\n"
                     "  doorbuster reconcile phone-drop --history\n"));
     command->callback([&run, words] { run.chosen = [&run, words] { return reconcile(run, *words); }; });
 }

@@ -1,18 +1,12 @@
 #include <CLI/CLI.hpp>
-#include <boost/json/parse.hpp>
 #include <memory>
 
-#include "cli/admin_desk.hpp"
+#include "cli/audit_question.hpp"
 #include "cli/audit_view.hpp"
-#include "sale/ids.hpp"
 
 namespace doorbuster {
 
 namespace {
-
-namespace json = boost::json;
-
-constexpr std::chrono::seconds patience{600};  // every record of the sale is decided once more
 
 struct ReplayWords {
     AdminFlags admin;
@@ -20,23 +14,13 @@ struct ReplayWords {
 };
 
 int replay(CliRun& run, const ReplayWords& words) {
-    if (!is_slug(words.sale)) {
-        return run.fail(
-            "'" + words.sale + "' is not a sale's id: lower-case letters, digits and inner hyphens",
-            exit_usage);
-    }
+    const auto path = sale_path(run, words.sale, "/replay");
+    if (!path) return exit_usage;
     AdminDesk desk(run, words.admin);
-    const auto answer =
-        desk.ask({.method = "POST", .path = "/v1/sales/" + words.sale + "/replay", .deadline = patience});
+    const auto answer = ask_audit(run, desk, {.path = *path}, "a replay");
     if (!answer) return desk.code();
-    boost::system::error_code error;
-    const json::value parsed = json::parse(answer->body, error);
-    const json::object* object = error ? nullptr : parsed.if_object();
-    const json::value* agrees = object == nullptr ? nullptr : object->if_contains("agrees");
-    if (agrees == nullptr || !agrees->is_bool())
-        return run.fail("the server's answer is not a replay: is it a Doorbuster?");
-    run.print(run.as_json() ? answer->body : replay_text(*object));
-    return agrees->get_bool() ? exit_ok : exit_differs;
+    run.print(run.as_json() ? answer->body : replay_text(answer->object));
+    return answer->exit_code();
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "http/admin_audit.hpp"
 
+#include <fmt/format.h>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
@@ -8,6 +10,7 @@
 
 #include "audit/report_html.hpp"
 #include "base/rfc3339.hpp"
+#include "http/admin_problem.hpp"
 #include "http/gate.hpp"
 #include "http/json.hpp"
 #include "http/json_body.hpp"
@@ -21,23 +24,31 @@ namespace json = boost::json;
 namespace {
 
 constexpr size_t runs_per_page = 100;
+constexpr size_t keys_max = 100;  // acknowledged in one call
 constexpr std::string_view sales_path = "/v1/sales/";
 constexpr std::string_view page_headers =
     "Cache-Control: no-store\r\nVary: Accept\r\n"
     "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n";
 
-Problem problem_of(const StoreError& error) {
-    if (error.code == StoreErrc::not_found) return {Code::not_found, error.detail};
-    if (error.code == StoreErrc::unavailable) return {Code::overloaded, error.detail};
-    Problem problem = failed_store(error);
-    problem.detail = error.text();  // the operator is the one who can do something about it
-    return problem;
-}
-
 std::optional<uint64_t> run_number(std::string_view text) {
     const auto number = parse_number<uint64_t>(text);
     constexpr auto last = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     return number && *number <= last ? number : std::nullopt;
+}
+
+void read_keys(const json::value& list, std::set<std::string>& into, std::vector<Fault>& faults) {
+    if (!list.is_array() || list.get_array().size() > keys_max) {
+        faults.push_back({"/acknowledge", fmt::format("must be a list of at most {} keys", keys_max)});
+        return;
+    }
+    for (size_t i = 0; i < list.get_array().size(); ++i) {
+        const json::value& one = list.get_array()[i];
+        if (one.is_string() && !one.get_string().empty()) {
+            into.emplace(std::string_view(one.get_string()));
+        } else {
+            faults.push_back({fmt::format("/acknowledge/{}", i), "must be the key of a difference"});
+        }
+    }
 }
 
 std::string runs_body(const std::vector<ReconcileRun>& runs) {
@@ -58,13 +69,15 @@ std::string runs_body(const std::vector<ReconcileRun>& runs) {
 
 }  // namespace
 
-Result<ReconcileWish, std::vector<Fault>> read_reconcile(const json::value& body) {
+Result<audit::Wish, std::vector<Fault>> read_reconcile(const json::value& body) {
     if (!body.is_object()) return std::vector<Fault>{{"", "must be an object"}};
     std::vector<Fault> faults;
-    ReconcileWish wish;
+    audit::Wish wish;
     for (const auto& field : body.get_object()) {
         const std::string_view key(field.key());
-        if (key != "repair") {
+        if (key == "acknowledge") {
+            read_keys(field.value(), wish.acknowledge, faults);
+        } else if (key != "repair") {
             faults.push_back({pointer_step(key), "is not a field of a reconciliation"});
         } else if (field.value().is_bool()) {
             wish.repair = field.value().get_bool();
@@ -111,18 +124,22 @@ void AdminAudit::on_audit_thread(Exchange& exchange, std::function<void(audit::A
 }
 
 void AdminAudit::reconcile(Exchange& exchange, const SaleId& sale) {
-    bool repair = false;
+    audit::Wish wish;
     if (!exchange.request().body.empty()) {
         const auto body = read_json_body(replies_, exchange);
         if (!body) return;
         auto read = read_reconcile(*body);
         if (!read)
             return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(read.error())});
-        repair = read->repair;
+        wish = *std::move(read);
     }
-    on_audit_thread(exchange, [this, &exchange, sale, repair](audit::AuditDesk& desk) {
-        const auto done = desk.reconcile(sale, audit::Trigger::word, repair, services_.clock.now());
-        if (!done) return replies_.later(exchange, problem_of(done.error()));
+    on_audit_thread(exchange, [this, &exchange, sale, wish = std::move(wish)](audit::AuditDesk& desk) {
+        const auto done = desk.reconcile(sale, audit::Trigger::word, wish, services_.clock.now());
+        if (done.has_error() && done.error().code == StoreErrc::not_allowed) {
+            return replies_.later(
+                exchange, Problem{.code = Code::invalid, .faults = {{"/acknowledge", done.error().detail}}});
+        }
+        if (!done) return replies_.later(exchange, admin_problem(done.error()));
         replies_.later(exchange, Answer{.body = json_of(*done)});
     });
 }
@@ -130,7 +147,7 @@ void AdminAudit::reconcile(Exchange& exchange, const SaleId& sale) {
 void AdminAudit::replay(Exchange& exchange, const SaleId& sale) {
     on_audit_thread(exchange, [this, &exchange, sale](audit::AuditDesk& desk) {
         const auto done = desk.replay(sale);
-        if (!done) return replies_.later(exchange, problem_of(done.error()));
+        if (!done) return replies_.later(exchange, admin_problem(done.error()));
         replies_.later(exchange, Answer{.body = json_of(*done)});
     });
 }
@@ -146,7 +163,7 @@ void AdminAudit::list(Exchange& exchange, const SaleId& sale) {
     }
     on_audit_thread(exchange, [this, &exchange, sale, before](audit::AuditDesk& desk) {
         const auto runs = desk.history().runs(sale, before, runs_per_page);
-        if (!runs) return replies_.later(exchange, problem_of(runs.error()));
+        if (!runs) return replies_.later(exchange, admin_problem(runs.error()));
         replies_.later(exchange, Answer{.body = runs_body(*runs)});
     });
 }
@@ -157,7 +174,7 @@ void AdminAudit::show(Exchange& exchange, const SaleId& sale, std::string_view r
     const bool as_page = exchange.request().accept.find("text/html") != std::string_view::npos;
     on_audit_thread(exchange, [this, &exchange, sale, number, as_page](audit::AuditDesk& desk) {
         const auto found = desk.history().report(sale, *number);
-        if (!found) return replies_.later(exchange, problem_of(found.error()));
+        if (!found) return replies_.later(exchange, admin_problem(found.error()));
         if (!*found)
             return replies_.later(exchange, Problem{Code::not_found, "there is no such reconciliation"});
         std::string body = **found;

@@ -1,6 +1,6 @@
 // AdminAudit: recounting a sale, what earlier counts found, and playing it once more.
 //
-//   POST /v1/sales/{sale}/reconcile               {"repair":false}
+//   POST /v1/sales/{sale}/reconcile               {"repair":false,"acknowledge":[]}
 //   POST /v1/sales/{sale}/replay
 //   GET  /v1/sales/{sale}/reconciliations         newest first; ?before={run}
 //   GET  /v1/sales/{sale}/reconciliations/{run}   JSON, or a page for `Accept: text/html`
@@ -37,10 +37,7 @@ private:
     Replies& replies_;
 };
 
-// {"repair":true}
-struct ReconcileWish {
-    bool repair = false;
-};
-Result<ReconcileWish, std::vector<Fault>> read_reconcile(const boost::json::value& body);
+// {"repair":true,"acknowledge":["sequence_gap:phone-drop:…"]}
+Result<audit::Wish, std::vector<Fault>> read_reconcile(const boost::json::value& body);
 
 }  // namespace doorbuster

@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/rfc3339.hpp"
+#include "http/admin_problem.hpp"
 #include "http/json.hpp"
 #include "orders/event_json.hpp"
 
@@ -17,13 +18,6 @@ namespace {
 constexpr size_t per_page = 50, per_page_max = 500;
 
 // The operator is the one who can do something about it.
-Problem problem_of(const StoreError& error) {
-    if (error.code == StoreErrc::not_found) return {Code::not_found, error.detail};
-    Problem problem = failed_store(error);
-    problem.detail = error.text();
-    return problem;
-}
-
 json::value instant_or_null(const std::optional<Instant>& at) {
     return at ? json::value(format_rfc3339(*at)) : json::value(nullptr);
 }
@@ -138,11 +132,11 @@ void AdminEvents::newest(Exchange& exchange) {
         // The notifier is behind by the events of a few milliseconds.
         while (newest) {
             const auto events = services_.orders.reader().events_after(*newest, per_page_max);
-            if (!events) return replies_.later(exchange, problem_of(events.error()));
+            if (!events) return replies_.later(exchange, admin_problem(events.error()));
             if (events->empty()) break;
             newest = events->back().number;
         }
-        if (!newest) return replies_.later(exchange, problem_of(newest.error()));
+        if (!newest) return replies_.later(exchange, admin_problem(newest.error()));
         const json::object body{{"events", json::array()}, {"next", event_id(*newest)}};
         replies_.later(exchange, Answer{.body = json::serialize(body)});
     });
@@ -156,7 +150,7 @@ void AdminEvents::deliveries(Exchange& exchange) {
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(page.faults)});
     replies_.on_orders_thread(exchange, [this, &exchange, state, before, limit = page.limit] {
         auto found = services_.outbox.deliveries(state, before, limit + 1);
-        if (!found) return replies_.later(exchange, problem_of(found.error()));
+        if (!found) return replies_.later(exchange, admin_problem(found.error()));
         json::value next = nullptr;
         if (found->size() > limit) {  // one more was asked for, to know that there is one
             found->resize(limit);
@@ -174,12 +168,12 @@ void AdminEvents::delivery(Exchange& exchange, std::string_view event) {
     if (!number) return replies_.refuse(exchange, Code::not_found);
     replies_.on_orders_thread(exchange, [this, &exchange, number = *number] {
         const auto found = services_.outbox.find_delivery(number);
-        if (!found) return replies_.later(exchange, problem_of(found.error()));
+        if (!found) return replies_.later(exchange, admin_problem(found.error()));
         if (!*found) return replies_.later(exchange, Problem{Code::not_found});
         const auto attempts = services_.outbox.attempts_of(number);
-        if (!attempts) return replies_.later(exchange, problem_of(attempts.error()));
+        if (!attempts) return replies_.later(exchange, admin_problem(attempts.error()));
         const auto facts = facts_of((*found)->event, services_.orders.reader());
-        if (!facts) return replies_.later(exchange, problem_of(facts.error()));
+        if (!facts) return replies_.later(exchange, admin_problem(facts.error()));
         json::array log;
         for (const DeliveryAttempt& attempt : *attempts) log.push_back(attempt_json(attempt));
         const json::object body{{"delivery", delivery_json(**found)},
@@ -200,7 +194,7 @@ void AdminEvents::resend(Exchange& exchange, std::string_view event) {
                 Problem{Code::wrong_state, "there is nobody to send it to: webhooks.url is not set"});
         }
         const auto again = services_.notifier.resend(number, now);
-        if (!again) return replies_.later(exchange, problem_of(again.error()));
+        if (!again) return replies_.later(exchange, admin_problem(again.error()));
         replies_.later(exchange, Answer{.body = json::serialize(delivery_json(*again))});
     });
 }

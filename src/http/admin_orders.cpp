@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/rfc3339.hpp"
+#include "http/admin_problem.hpp"
 #include "http/json.hpp"
 #include "http/json_body.hpp"
 #include "http/order_json.hpp"
@@ -19,15 +20,6 @@ namespace {
 constexpr size_t letters_per_page = 100, reason_bytes_max = 200;
 
 // The operator is the one who can do something about it.
-Problem problem_of(const StoreError& error) {
-    if (error.code == StoreErrc::not_found) return {Code::not_found, error.detail};
-    if (error.code == StoreErrc::not_allowed || error.code == StoreErrc::conflict)
-        return {Code::wrong_state, error.detail};
-    Problem problem = failed_store(error);
-    problem.detail = error.text();
-    return problem;
-}
-
 std::optional<uint64_t> position_of(std::string_view text) {
     const auto position = parse_number<uint64_t>(text);
     constexpr auto last = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
@@ -116,10 +108,10 @@ void AdminOrders::show(Exchange& exchange, std::string_view order) {
     if (!id) return replies_.refuse(exchange, Code::not_found);
     replies_.look_up(exchange, [id = OrderId{*id}](Lookups::Readers& readers) -> Reply {
         const auto found = readers.orders->find_order(id);
-        if (!found) return problem_of(found.error());
+        if (!found) return admin_problem(found.error());
         if (!*found) return Problem{Code::not_found, "there is no such order"};
         const auto body = whole_order(*readers.orders, **found);
-        if (!body) return problem_of(body.error());
+        if (!body) return admin_problem(body.error());
         return Answer{.body = json::serialize(*body)};
     });
 }
@@ -140,7 +132,7 @@ void AdminOrders::refund(Exchange& exchange, std::string_view order) {
         services_.payments.refund(id, wanted.units_return, wanted.reason, now,
                                   [this, &exchange](const StoreResult<OrderRecord>& refunded) {
                                       if (!refunded)
-                                          return replies_.later(exchange, problem_of(refunded.error()));
+                                          return replies_.later(exchange, admin_problem(refunded.error()));
                                       replies_.later(exchange,
                                                      Answer{.body = json::serialize(order_json(*refunded))});
                                   });
@@ -159,7 +151,7 @@ void AdminOrders::letters(Exchange& exchange) {
     }
     replies_.look_up(exchange, [after](Lookups::Readers& readers) -> Reply {
         const auto found = readers.orders->dead_letters(after, letters_per_page);
-        if (!found) return problem_of(found.error());
+        if (!found) return admin_problem(found.error());
         json::array list;
         for (const DeadLetter& one : *found) list.push_back(letter_json(one));
         return Answer{.body = json::serialize(json::object{{"dead_letters", std::move(list)}})};
@@ -171,7 +163,7 @@ void AdminOrders::letter(Exchange& exchange, std::string_view text) {
     if (!position || *position == 0) return replies_.refuse(exchange, Code::not_found);
     replies_.look_up(exchange, [position = *position](Lookups::Readers& readers) -> Reply {
         const auto found = readers.orders->dead_letters(position - 1, 1);
-        if (!found) return problem_of(found.error());
+        if (!found) return admin_problem(found.error());
         if (found->empty() || found->front().position != position)
             return Problem{Code::not_found, "there is no such dead letter"};
         return Answer{.body = json::serialize(letter_json(found->front()))};
@@ -184,7 +176,7 @@ void AdminOrders::end_letter(Exchange& exchange, std::string_view text, bool ret
     const Instant now = services_.clock.now();
     replies_.on_orders_thread(exchange, [this, &exchange, position = *position, retry, now] {
         auto done = [this, &exchange, position](const StoreResult<LetterState>& ended) {
-            if (!ended) return replies_.later(exchange, problem_of(ended.error()));
+            if (!ended) return replies_.later(exchange, admin_problem(ended.error()));
             const json::object body{{"position", position}, {"state", name_of_letter(*ended)}};
             replies_.later(exchange, Answer{.body = json::serialize(body)});
         };

@@ -5,6 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "funnel/level_setting.hpp"
+#include "http/admin_problem.hpp"
 #include "http/json.hpp"
 #include "http/json_body.hpp"
 #include "http/list_path.hpp"
@@ -32,14 +33,6 @@ json::array as_array(const std::vector<std::string>& texts) {
     json::array array;
     for (const std::string& text : texts) array.emplace_back(as_utf8(text));
     return array;
-}
-
-Problem problem_of(const StoreError& error) {
-    if (error.code == StoreErrc::not_found) return {Code::not_found, error.detail};
-    if (error.code == StoreErrc::not_allowed) return {Code::wrong_state, error.detail};
-    Problem problem = failed_store(error);
-    problem.detail = error.text();  // the operator is the one who can do something about it
-    return problem;
 }
 
 }  // namespace
@@ -102,7 +95,7 @@ void AdminRisk::set_level(Exchange& exchange) {
     const Instant now = services_.clock.now();
     replies_.on_orders_thread(exchange, [this, &exchange, to = *level, now] {
         const auto changed = change_level(risk_.settings, risk_.level, to, now);
-        if (!changed) return replies_.later(exchange, problem_of(changed.error()));
+        if (!changed) return replies_.later(exchange, admin_problem(changed.error()));
         replies_.later(exchange, Answer{.body = level_body(risk_.level.state())});
     });
 }
@@ -129,7 +122,7 @@ void AdminRisk::change_list(Exchange& exchange) {
     replies_.on_orders_thread(exchange, [this, &exchange, method, entry = *std::move(entry)] {
         RiskDesk::Done done = [this, &exchange,
                                body = json::serialize(entry_json(entry))](const StoreResult<void>& result) {
-            if (!result) return replies_.later(exchange, problem_of(result.error()));
+            if (!result) return replies_.later(exchange, admin_problem(result.error()));
             replies_.later(exchange, Answer{.body = body});
         };
         if (method == Method::put) return risk_.lists.put(entry, std::move(done));

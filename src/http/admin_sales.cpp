@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/rfc3339.hpp"
+#include "http/admin_problem.hpp"
 #include "http/etag.hpp"
 #include "http/json_body.hpp"
 #include "http/restock_body.hpp"
@@ -19,21 +20,10 @@ namespace json = boost::json;
 namespace {
 
 Problem problem_of(const StoreError& error) {
-    switch (error.code) {
-        case StoreErrc::not_found:
-            return {Code::not_found, error.detail};
-        case StoreErrc::exists:
-            return {Code::exists, "a sale with this id is there already"};
-        case StoreErrc::conflict:
-            return {Code::version_changed, "the sale has changed: read it again"};
-        case StoreErrc::not_allowed:
-            return {Code::wrong_state, error.detail};
-        default:
-            break;
-    }
-    Problem problem = failed_store(error);
-    problem.detail = error.text();  // the operator is the one who can do something about it
-    return problem;
+    if (error.code == StoreErrc::exists) return {Code::exists, "a sale with this id is there already"};
+    if (error.code == StoreErrc::conflict)
+        return {Code::version_changed, "the sale has changed: read it again"};
+    return admin_problem(error);
 }
 
 std::string headers_with(uint64_t version) {

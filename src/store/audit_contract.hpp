@@ -88,7 +88,10 @@ TYPED_TEST_P(AuditContract, ADeltaCountedBeforeAnotherRepairIsNotApplied) {
     ShiftUnits knowing = this->shift(1, -1);
     ASSERT_TRUE(this->orders()
                     .reader()
-                    .each_stock_move([&](const StockMove& move) { knowing.repair_seen = move.number; })
+                    .each_stock_move([&](const StockMove& move) {
+                        knowing.repair_seen = move.number;
+                        EXPECT_EQ(move.position, 1u) << "the worker's by then";
+                    })
                     .has_value());
     EXPECT_EQ(this->done(this->repair("two", knowing)), Repaired::done)
         << "the try that did nothing has not used the key up";
@@ -119,6 +122,8 @@ TYPED_TEST_P(AuditContract, ARecordIsPlacedWithoutMovingThePosition) {
     ASSERT_TRUE(placed.has_value());
     EXPECT_EQ(placed->repaired, Repaired::done);
     EXPECT_TRUE(std::holds_alternative<TakeRecord>(*placed->tell));
+    EXPECT_TRUE(placed->made_order);
+    EXPECT_EQ(placed->changed, purchase(9));
     EXPECT_EQ(*this->orders().reader().position(), 1u);
     EXPECT_EQ((*this->orders().reader().find_order(OrderId{2001}))->buyer, bob);
     EXPECT_EQ(this->stock(), (Stock{5, 3, 2, 0}));
@@ -135,14 +140,32 @@ TYPED_TEST_P(AuditContract, AStepOfAnOrderNeedsTheVersionThatWasRead) {
     const auto* told = std::get_if<ReleasePurchase>(&*moved->tell);
     ASSERT_NE(told, nullptr);
     EXPECT_EQ(told->purchase, purchase(1));
+    ASSERT_TRUE(moved->step.has_value());
+    EXPECT_EQ(moved->step->from, OrderState::pending_payment);
+    EXPECT_EQ(moved->step->to, OrderState::cancelled);
+    EXPECT_EQ(moved->changed, purchase(1));
     EXPECT_EQ(this->stock(), (Stock{5, 5, 0, 0}));
     EXPECT_EQ(this->done(this->repair("two", move)), Repaired::changed_meanwhile);
     EXPECT_EQ(this->stock(), (Stock{5, 5, 0, 0}));
 }
 
+TYPED_TEST_P(AuditContract, APaymentIsWrittenAgainOnlyWhereItIsNotThere) {
+    using namespace testing;
+    const OrderRecord order = **this->orders().reader().find_order(OrderId{1001});
+    PaymentChange missing{.before = {}, .after = begin_payment(order, PaymentId{7}, t0)->payment->after};
+    missing.after.state = PaymentState::open;
+    EXPECT_EQ(this->done(this->repair("one", missing)), Repaired::done);
+    const auto written = *this->orders().reader().find_payment(PaymentId{7});
+    ASSERT_TRUE(written.has_value());
+    EXPECT_EQ(written->state, PaymentState::open);
+    EXPECT_EQ(written->look_at, t0);
+    EXPECT_EQ(this->done(this->repair("two", missing)), Repaired::changed_meanwhile);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(AuditContract, ARunIsHistoryOnceItIsRecorded, AKeyIsUsedOnce,
                             ADeltaCountedBeforeAnotherRepairIsNotApplied, WhatCannotBeDoneLeavesNoTrace,
                             OnlyWhatAcknowledgesIsKnown, ARecordIsPlacedWithoutMovingThePosition,
-                            AStepOfAnOrderNeedsTheVersionThatWasRead);
+                            AStepOfAnOrderNeedsTheVersionThatWasRead,
+                            APaymentIsWrittenAgainOnlyWhereItIsNotThere);
 
 }  // namespace doorbuster

@@ -96,10 +96,9 @@ StockMoveKind stock_move_kind_of(std::string_view name) {
 Journal::Journal(Connection& connection)
     : event_(connection,
              "INSERT INTO events(kind, at_ms, sale, order_id, purchase, payment) VALUES(?, ?, ?, ?, ?, ?)"),
-      stock_move_(
-          connection,
-          "INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms, position) "
-          "VALUES(?, ?, ?, ?, ?, ?, (SELECT position FROM worker))") {}
+      stock_move_(connection,
+                  "INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms, position) "
+                  "VALUES(?, ?, ?, ?, ?, ?, (SELECT position FROM worker))") {}
 
 void Journal::tell(EventKind kind, const Subject& subject, Instant now) {
     event_.bind(1, name_of(kind)).bind(2, to_ms(now)).bind(3, subject.sale);

@@ -5,7 +5,9 @@ import sqlite3
 import pytest
 
 from lib.cli import Cli
-from lib.shop import buy, eventually, ordered
+from lib.sandbox import Sandbox, free_port
+from lib.server import Server
+from lib.shop import Shop, buy, eventually, ordered
 
 PAGE = {"Accept": "text/html"}
 
@@ -31,10 +33,17 @@ class Sold:
         database.close()
         self.shop.restart()
 
-    def reconcile(self, repair: bool = False) -> dict:
-        answer = self.shop.admin.post(f"/v1/sales/{self.sale}/reconcile", {"repair": repair})
+    def reconcile(self, repair: bool = False, acknowledge: tuple = ()) -> dict:
+        answer = self.shop.admin.post(f"/v1/sales/{self.sale}/reconcile",
+                                      {"repair": repair, "acknowledge": list(acknowledge)})
         assert answer.status == 200, answer.body
         return answer.json
+
+    def orders_in(self, state: str) -> int:
+        """What the metrics say."""
+        wanted = f'doorbuster_orders{{state="{state}"}} '
+        lines = self.shop.admin.get("/metrics").body.decode().splitlines()
+        return int(float(next(line for line in lines if line.startswith(wanted)).removeprefix(wanted)))
 
     def read(self, statement: str, *values) -> list:
         database = sqlite3.connect(f"file:{self.shop.server.data / 'orders.db'}?mode=ro", uri=True)
@@ -104,23 +113,63 @@ def test_a_lost_purchase_is_placed_and_its_unit_is_not_sold_twice(sold):
                "UPDATE items SET units_available = units_available + 1, units_held = units_held - 1")
     found = repair(sold, "ledger_without_purchase")["differences"][0]
     assert (found["buyer"], found["purchase"], found["position"]) == ("bob", sold.purchases["bob"], 2)
-    assert ordered(sold.shop.buyer("bob"), sold.purchases["bob"])
+    order = ordered(sold.shop.buyer("bob"), sold.purchases["bob"])["order"]["id"]
     eventually("the book follows", lambda: sold.stock() == (7, 3, 0))
+    assert sold.orders_in("pending_payment") == 3, "whoever counts the orders counts it, too"
+    for name, one in {**sold.orders, "bob": order}.items():
+        assert sold.shop.buyer(name).post(f"/v1/orders/{one}/cancel").status == 200
+    assert (sold.orders_in("pending_payment"), sold.orders_in("cancelled")) == (0, 3)
 
 
 def test_an_unpaid_order_that_nobody_accepted_is_cancelled_and_its_unit_sold_again(sold):
     sold.spoil("DELETE FROM ledger WHERE buyer = 'carol'", file="ledger.db")
-    found = repair(sold, "purchase_without_ledger")["differences"][0]
-    assert (found["order"], found["sequence"]) == (sold.orders["carol"], 3)
+    repaired = sold.reconcile(repair=True)
+    found = repaired["report"]["differences"][0]
+    assert (found["kind"], found["order"], found["sequence"]) == ("purchase_without_ledger", sold.orders["carol"], 3)
+    assert found["outcome"] == "repaired" and not repaired["agrees"], "where did it come from?"
+    assert (sold.orders_in("pending_payment"), sold.orders_in("cancelled")) == (2, 1)
+    assert sold.reconcile(acknowledge=[found["key"]])["agrees"]
     assert sold.shop.buyer("carol").get(f"/v1/orders/{sold.orders['carol']}").json["state"] == "cancelled"
     eventually("the unit is back", lambda: sold.stock() == (8, 2, 0))
     known = sold.reconcile()["report"]
     assert [one["outcome"] for one in known["differences"]] == ["known"] and known["known_total"] == 1
 
 
-def test_a_gap_in_the_ledger_is_acknowledged(sold):
+def test_what_no_delta_mends_is_left_until_somebody_acknowledges_it_by_its_key(sold, tmp_path):
     sold.spoil("UPDATE ledger SET sequence = 9 WHERE buyer = 'carol'", file="ledger.db")
-    assert repair(sold, "sequence_gap")["differences"][0]["sequence"] == 9
+    for buyer in sold.orders:
+        assert sold.shop.buyer(buyer).post(f"/v1/orders/{sold.orders[buyer]}/cancel").status == 200
+    for _ in range(2):
+        left = sold.reconcile(repair=True)
+        assert not left["agrees"] and left["report"]["repaired_total"] == 0
+        assert [one["outcome"] for one in left["after_repair"]["differences"]] == ["proposed"]
+    found = left["report"]["differences"][0]
+    assert (found["kind"], found["sequence"]) == ("sequence_gap", 9)
+    sold.shop.act(sold.sale, "close")
+    eventually("it is counted after the close", lambda: sold.read(
+        "SELECT count(*) FROM reconcile_runs WHERE cause = 'close' AND agrees = 0") != [(0,)])
+    assert sold.shop.admin.get(f"/v1/sales/{sold.sale}").json["state"] == "closed", "nobody has looked at it"
+
+    said = Cli(tmp_path, DOORBUSTER_ADMIN__KEY=sold.shop.server.admin_key)(
+        "reconcile", sold.sale, "--acknowledge", found["key"], "--admin", f"127.0.0.1:{sold.shop.server.admin_port}")
+    assert said.returncode == 0 and "(acknowledged)" in said.stdout, said.stderr
+    assert sold.read("SELECT key FROM repairs WHERE acknowledges = 1") == [(found["key"],)]
+    known = sold.reconcile()
+    assert known["agrees"] and [one["outcome"] for one in known["report"]["differences"]] == ["known"]
+
+
+def test_units_sold_twice_stay_a_difference_whatever_is_repaired_or_said(sold):
+    sold.spoil("UPDATE items SET units_total = 2, units_available = 0, units_held = 2")
+    left = sold.reconcile(repair=True)
+    assert not left["agrees"] and kinds(left["after_repair"]) == ["units", "oversold"]
+    for one in left["report"]["differences"]:
+        refused = sold.shop.admin.post(f"/v1/sales/{sold.sale}/reconcile", {"acknowledge": [one["key"]]})
+        assert refused.status == 422 and refused.pointers == {"/acknowledge"}
+    sold.spoil("UPDATE items SET units_total = 10, units_available = 9, units_held = 1")
+    repair(sold, "units")
+    eventually("the book follows", lambda: sold.stock() == (7, 3, 0))
+    accepted = [buy(sold.shop.buyer(), sold.sale).status for _ in range(9)]
+    assert accepted.count(202) == 7, "and no unit is sold twice"
 
 
 def test_a_purchase_whose_order_is_lost_is_cancelled_explicitly(sold):
@@ -147,6 +196,27 @@ def test_a_paid_order_without_a_payment_ends_and_money_without_an_order_is_refun
     eventually("the unit is back", lambda: sold.stock() == (8, 2, 0))
 
 
+def test_a_paid_order_whose_payment_is_lost_is_asked_about_at_the_provider_and_stands(contract, tmp_path):
+    port = free_port()
+    with Sandbox(tmp_path, f"http://127.0.0.1:{port}/v1/payments/webhook") as provider:
+        provider.start()
+        with Server(tmp_path / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{port}",
+                    DOORBUSTER_PAYMENTS__LOOK_MS_MIN="200", **provider.settings()) as server:
+            sold = Sold(Shop(server, contract))
+            path = f"/v1/orders/{sold.orders['bob']}"
+            payment = sold.buyers["bob"].post(f"{path}/payments").json["id"]
+            provider.act(payment, "capture")
+            eventually("it is paid", lambda: sold.buyers["bob"].get(path).json["state"] == "paid")
+            sold.spoil("DELETE FROM payments")
+            found = sold.reconcile(repair=True)["report"]["differences"][0]
+            assert (found["kind"], found["payment"], found["outcome"]) == ("paid_without_capture", payment, "repaired")
+            eventually("the provider has said that it has the money", lambda: sold.reconcile()["agrees"])
+            assert sold.read("SELECT state FROM payments") == [("captured",)]
+            assert sold.shop.buyer("bob").get(path).json["state"] == "paid"
+            assert provider.state(payment) == "captured" and sold.stock() == (7, 2, 1)
+            sold.shop.close()
+
+
 def test_beyond_the_limit_the_newest_unpaid_order_goes(sold):
     sold.spoil("UPDATE orders SET buyer = 'bob' WHERE buyer = 'carol';"
                "UPDATE purchases SET buyer = 'bob' WHERE buyer = 'carol'")
@@ -165,9 +235,13 @@ def test_a_unit_given_back_twice_is_taken_back_once(sold):
     sold.spoil("INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms) SELECT kind, sale, item, purchase, "
                "units, at_ms FROM stock_moves WHERE kind = 'released';"
                "UPDATE items SET units_available = units_available + 1, units_held = units_held - 1")
-    found = {one["kind"]: one for one in repair(sold, "units", "released_twice")["differences"]}
-    assert found["released_twice"]["order"] == sold.orders["bob"]
+    repaired = sold.reconcile(repair=True)
+    assert kinds(repaired["report"]) == ["units", "released_twice"]
+    assert kinds(repaired["after_repair"]) == ["released_twice"], "mended, but why?"
+    found = repaired["after_repair"]["differences"][0]
+    assert found["order"] == sold.orders["bob"]
     eventually("the book follows", lambda: sold.stock() == (8, 2, 0))
+    assert sold.reconcile(acknowledge=[found["key"]])["agrees"]
 
 
 def test_the_page_is_self_contained_and_escaped(sold):
@@ -218,6 +292,9 @@ def test_what_is_not_understood_is_refused(sold):
     assert admin.post("/v1/sales/nothing/replay").code == "not_found"
     assert admin.post(f"/v1/sales/{sold.sale}/reconcile", {"repair": 1}).pointers == {"/repair"}
     assert admin.post(f"/v1/sales/{sold.sale}/reconcile", {"mend": True}).pointers == {"/mend"}
+    assert admin.post(f"/v1/sales/{sold.sale}/reconcile", {"acknowledge": "all"}).pointers == {"/acknowledge"}
+    assert admin.post(f"/v1/sales/{sold.sale}/reconcile", {"acknowledge": [1]}).pointers == {"/acknowledge/0"}
+    assert admin.post(f"/v1/sales/{sold.sale}/reconcile", {"acknowledge": ["*"]}).pointers == {"/acknowledge"}
     assert admin.get(f"/v1/sales/{sold.sale}/reconciliations/999").code == "not_found"
     assert admin.get(f"/v1/sales/{sold.sale}/reconciliations/x").code == "not_found"
     assert admin.get(f"/v1/sales/{sold.sale}/reconciliations?before=x").code == "invalid"

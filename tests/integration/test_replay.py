@@ -1,11 +1,13 @@
 """A sale played once more from its ledger: the same comes out, or it is said what does not."""
+import glob
 import sqlite3
 import threading
 
 import pytest
 
 from lib.cli import Cli
-from lib.shop import buy, eventually, item_terms, ordered
+from lib.server import Server
+from lib.shop import Shop, buy, eventually, instant, item_terms, ordered
 
 
 def replay(shop, sale: str) -> dict:
@@ -43,6 +45,27 @@ def test_a_rush_with_cancellations_and_a_restock_comes_out_the_same(shop, policy
     assert done["ledger_records"] >= 20 and done["moves"] >= 1
     assert replay(shop, sale) == done, "and again"
     assert shop.admin.post(f"/v1/sales/{sale}/reconcile").json["agrees"]
+
+
+def test_a_restart_with_an_earlier_clock_is_no_difference(contract, tmp_path):
+    offset, libraries = tmp_path / "offset", glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
+    assert libraries, "libfaketime is missing: scripts/setup installs it"
+    offset.write_text("+1800\n")
+    with Server(tmp_path / "shop", LD_PRELOAD=libraries[0], FAKETIME_TIMESTAMP_FILE=str(offset),
+                FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_DONT_RESET="1") as server:
+        shop = Shop(server, contract).start()
+        sale = shop.open_sale(closes_at=instant(20_000), items=[item_terms(units_total=1)])
+        for restarts in (True, False):
+            buyer = shop.buyer()
+            order = ordered(buyer, buy(buyer, sale).json["id"])["order"]["id"]
+            assert buyer.post(f"/v1/orders/{order}/cancel").status == 200
+            if restarts:
+                assert server.stop() == 0
+                offset.write_text("+0\n")
+                shop.restart()
+        done = replay(shop, sale)
+        assert done["agrees"] and done["moves"] == 2, done["mismatches"]
+        shop.close()
 
 
 def test_a_changed_outcome_is_noticed_with_exit_four(own_shop, tmp_path):
