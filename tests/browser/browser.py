@@ -109,7 +109,9 @@ class Page:
         return self("storage")
 
     def requests(self, method: str = None, ending: str = "") -> list:
-        return [one for one in self("seen")["requests"] if (method is None or one["method"] == method)
+        """What went over the network: a blob or a data URL did not."""
+        return [one for one in self("seen")["requests"] if one["url"].startswith("http")
+                and (method is None or one["method"] == method)
                 and urllib.parse.urlsplit(one["url"]).path.endswith(ending)]
 
     def log(self) -> list:

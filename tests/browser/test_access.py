@@ -1,5 +1,4 @@
 """For everybody: the keyboard alone, a screen reader, a small screen, no motion, three languages."""
-import json
 import re
 from pathlib import Path
 
@@ -84,7 +83,7 @@ def test_a_switch_of_language_keeps_the_place(shop, visits):
     page.language = "zh-Hant"
     page.check("open", "open-switched")
     assert page.evaluate("return document.querySelector('#items input:checked').value") == "watch"
-    assert json.loads(page.storage()["doorbuster.language"]) == "zh-Hant"
+    assert page.storage()["doorbuster.language"] == "zh-Hant"
     page.click("#buy")
     page.until("reserved")
     words = page.text("#status")

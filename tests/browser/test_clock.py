@@ -24,7 +24,7 @@ def test_a_device_whose_clock_is_hours_off_sees_the_same_sale(shop, visits, hour
 
 
 def test_a_clock_that_is_set_while_the_page_waits_changes_nothing(shop, visits):
-    sale = shop.create_sale(opens_at=instant(3600))
+    sale = shop.create_sale(opens_at=instant(1800))
     shop.act(sale, "warm")
     page = visits.page(clock_shift_ms=1)
     page.goto(f"{visits.origin}/sales/{sale}#token={visits.token('sets-the-clock', lifetime_s=12 * 3600)}")
