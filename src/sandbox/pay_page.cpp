@@ -60,7 +60,7 @@ std::string_view door_in(PaymentState state) {
         case PaymentState::refunded:
             break;
     }
-    return "stage dark";
+    return "stage";
 }
 
 const Words& words_in(Language language) {
@@ -132,7 +132,7 @@ std::string pay_page(const Payment& payment, Language language) {
 }
 
 std::string unknown_payment_page(Language language) {
-    return page(language, {}, stage("stage dark", words_in(language).unknown));
+    return page(language, {}, stage("stage", words_in(language).unknown));
 }
 
 const std::string& pay_page_policy() {
