@@ -316,6 +316,7 @@ ProviderAsk next_ask(const OrderRecord& order, const PaymentRecord& payment) {
     if (order.state == paying && is_current) {
         return payment.state == PaymentState::creating ? ProviderAsk::create : ProviderAsk::look_up;
     }
+    if (order.state == paid && is_current) return ProviderAsk::look_up;  // it pays; our record is behind
     // Another attempt is under way, or none: this one may still be paid on the provider's page.
     if (order.state == paying || order.state == pending_payment) return ProviderAsk::look_up;
     return ProviderAsk::take_back;

@@ -355,8 +355,12 @@ TEST(OrderLife, TheNextQuestionFollowsFromOrderAndAttempt) {
     EXPECT_EQ(next_ask(order_in(paying), attempt(PaymentState::open)), ProviderAsk::look_up);
     EXPECT_EQ(next_ask(order_in(paying), attempt(PaymentState::creating, second)), ProviderAsk::look_up)
         << "an old attempt is not created any more";
+    EXPECT_EQ(next_ask(order_in(paid), attempt(PaymentState::open)), ProviderAsk::look_up)
+        << "what pays for an order is never taken back";
     for (const OrderState state : {voiding, expired, cancelled, paid, refunding, refunded, reinstating}) {
-        EXPECT_EQ(next_ask(order_in(state), attempt(PaymentState::creating)), ProviderAsk::take_back);
+        if (state != paid) {
+            EXPECT_EQ(next_ask(order_in(state), attempt(PaymentState::creating)), ProviderAsk::take_back);
+        }
         EXPECT_EQ(next_ask(order_in(state), attempt(PaymentState::declined, second)), ProviderAsk::take_back);
         EXPECT_EQ(next_ask(order_in(state), attempt(PaymentState::voided)), ProviderAsk::look_up);
         EXPECT_EQ(next_ask(order_in(state), attempt(PaymentState::refunding)), ProviderAsk::refund);
