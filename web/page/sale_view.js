@@ -64,7 +64,7 @@ function words_of(state, { item, stop, press, purchase, is_back }) {
   const words = tell(key, stop && stop.state == "sold_out" ? time_of_day(stop.at_ms || 0) : number(sequence || item.units_per_buyer_max));
   if (/sending|repeating/.test(state)) words[1] = say("same_purchase");
   const { reason } = order || purchase || {};
-  if (reason && /refunded|cancelled/.test(state) && !/by the buyer/.test(reason)) {
+  if (reason && /refunded|cancelled/.test(state) && !/by the (buyer|shop)/.test(reason)) {
     words[1] = /no unit/.test(reason) ? say("no_unit") : reason;
   }
   return words;
