@@ -208,10 +208,9 @@ StoreResult<void> SqliteOrdersReader::each_payment(const std::function<void(cons
 
 StoreResult<void> SqliteOrdersReader::each_stock_move(const std::function<void(const StockMove&)>& visit) {
     return guarded("reading the moves of the stock", [&] {
-        Statement select(
-            connection_,
-            "SELECT number, kind, sale, item, purchase, units, at_ms, position FROM stock_moves "
-            "ORDER BY number");
+        Statement select(connection_,
+                         "SELECT number, kind, sale, item, purchase, units, at_ms, position FROM stock_moves "
+                         "ORDER BY number");
         Rows rows(select);
         while (rows.next()) {
             visit({.number = static_cast<uint64_t>(rows->integer(0)),
