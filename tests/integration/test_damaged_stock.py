@@ -23,4 +23,4 @@ def test_a_wrong_stock_row_stops_neither_the_server_nor_the_expiry_of_others(own
     repaired = shop.admin.post(f"/v1/sales/{spoilt}/reconcile", {"repair": True})
     assert repaired.status == 200, repaired.body
     assert alice.post(f"/v1/orders/{stuck}/cancel").status == 200
-    assert shop.stock(spoilt)["units_available"] == 10
+    shop.stock_becomes(spoilt, units_available=10)

@@ -60,7 +60,7 @@ def test_an_order_is_paid_on_the_page_and_refunded_by_the_shop(paid, tmp_path, p
     assert alice.post(f"/v1/orders/{order}/payments").json["id"] == begun.json["id"], "once, however often"
     press(begun.json["payment_url"], "capture")
     assert becomes(alice, order, "paid")["reason"] is None
-    assert shop.stock(sale)["units_sold"] == 1
+    shop.stock_becomes(sale, units_sold=1)
     assert alice.post(f"/v1/orders/{order}/cancel").code == "wrong_state", "a paid order is the shop's to refund"
 
     operator = operator_of(shop.server, tmp_path)
@@ -68,7 +68,7 @@ def test_an_order_is_paid_on_the_page_and_refunded_by_the_shop(paid, tmp_path, p
     assert becomes(alice, order, "refunded")["reason"] == "damaged"
     again = shop.admin.post(f"/v1/orders/{order}/refund", {"units_return": True})
     assert again.status == 200 and again.json["state"] == "refunded", "repeating changes nothing"
-    assert shop.stock(sale)["units_available"] == 10
+    shop.stock_becomes(sale, units_available=10)
     shown = operator("order", "show", order)
     assert shown.returncode == 0 and "refunded" in shown.stdout
     for command in ("reconcile", "replay"):
@@ -84,7 +84,7 @@ def test_units_that_a_refund_keeps_stay_sold(paid):
     becomes(alice, order, "paid")
     assert shop.admin.post(f"/v1/orders/{order}/refund", {"units_return": False}).status == 200
     becomes(alice, order, "refunded")
-    assert shop.stock(sale)["units_sold"] == 1
+    shop.stock_becomes(sale, units_sold=1)
     assert buy(alice, sale, key="another").code == "limit_reached", "it still has its unit"
 
 

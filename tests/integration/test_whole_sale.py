@@ -37,7 +37,7 @@ def test_a_whole_sale_from_draft_to_close(shop):
     cancelled = alice.post(f"/v1/orders/{order['id']}/cancel")
     assert (cancelled.status, cancelled.json["state"]) == (200, "cancelled")
     assert alice.post(f"/v1/orders/{order['id']}/cancel").json == cancelled.json
-    assert shop.stock(sale)["units_available"] == 3
+    shop.stock_becomes(sale, units_available=3)
     gone = alice.get(f"/v1/purchases/{purchase['id']}").json
     assert (gone["status"], gone["sequence"]) == ("cancelled", 1) and gone["reason"]
 

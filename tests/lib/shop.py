@@ -109,6 +109,13 @@ class Shop:
         assert found["units_total"] == found["units_available"] + found["units_held"] + found["units_sold"]
         return found
 
+    def stock_becomes(self, sale: str, item: str = "phone", **figures: int) -> None:
+        """A payment or a release is in the order first, and in the book's figures a moment later."""
+        def found() -> bool:
+            stock = self.stock(sale, item)
+            return all(stock[name] == units for name, units in figures.items())
+        eventually(f"the stock of {sale} is {figures}", found)
+
     def close(self) -> None:
         for client in self._clients:
             client.close()
