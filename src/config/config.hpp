@@ -258,8 +258,8 @@ struct LimitsOptions : OptionGroup {
         524'288,
         {.min = 1024, .max = 16'777'216, .power_of_two = true},
         "Addresses, and buyers, that are told apart at a time. Beyond it new ones share what is left, "
-        "stricter, so that a flood of addresses resets nobody's limit. Each takes about 200 bytes, when it "
-        "comes."};
+        "stricter, so that a flood of addresses resets nobody's limit. Each takes about 200 bytes, from "
+        "the first sale's warm-up on."};
 };
 
 struct ChecksOptions : OptionGroup {
