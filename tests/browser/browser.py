@@ -132,8 +132,8 @@ class Page:
             assert url.scheme in ("blob", "data") or origin_of(one["url"]) in self.origins, one["url"]
             # A status is an answer, also where nobody read the body; what a page that went away no longer waits for is
             # no failure.
-            if one["status"] is not None:
-                assert one["status"] < 400 or one["status"] in self._expected, (one["method"], one["url"], one["status"])
+            if (status := one["status"]) is not None:
+                assert status < 400 or status in self._expected, (one["method"], one["url"], status)
             elif one["failed"] not in (None, "net::ERR_ABORTED"):
                 assert "lost" in self._expected, (one["method"], one["url"], one["failed"])
 
@@ -144,7 +144,7 @@ class Page:
         assert self.state == state, f"{state} did not stay while it was looked at"
 
     def look(self, name: str) -> None:
-        """What holds for every page: its language, no rule of axe broken, by day and by night, and room on a small screen."""
+        """What holds for every page: its language, no rule of axe broken by day or by night, room on a small screen."""
         self.judge()
         assert self.evaluate("return document.documentElement.lang") == self.language
         SHOTS.mkdir(parents=True, exist_ok=True)

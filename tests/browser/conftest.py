@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from browser import Driver, Page
-from lib import jwt
+from browser import Driver
 from lib.sandbox import Sandbox, free_port
 from lib.server import Server
 from lib.shop import Shop
+from visits import COOKIE, Visits
 
 HERE = Path(__file__).resolve().parent
 INSTALLED = HERE.parents[1] / "build" / "browser"
-COOKIE = "shop_session"
 
 
 @pytest.fixture(scope="session")
@@ -46,38 +45,6 @@ def driver(node_modules, chromium):
     driver.close()
 
 
-class Visits:
-    """Buyers who come to the pages of a shop. Every page that was opened is judged at the end of its test."""
-
-    def __init__(self, driver: Driver, shop: Shop):
-        self.driver, self.shop = driver, shop
-        self.origin = f"http://127.0.0.1:{shop.server.public_port}"
-        self._open = []
-
-    def token(self, buyer: str, **claims) -> str:
-        return jwt.mint(self.shop.server.hmac_secret, buyer, **claims)
-
-    def page(self, language: str = "en", **more) -> Page:
-        page = Page(self.driver, language, {self.origin}, **more)
-        self._open.append(page)
-        return page
-
-    def sale(self, sale: str, buyer: str = None, language: str = "en", **more) -> Page:
-        """The sale's page as this buyer, whose token comes in the address; or as nobody."""
-        page = self.page(language, **more)
-        page.goto(f"{self.origin}/sales/{sale}" + (f"#token={self.token(buyer)}" if buyer else ""))
-        return page
-
-    def end(self) -> None:
-        pages, self._open = self._open, []
-        try:
-            for page in pages:
-                page.judge()
-        finally:
-            for page in pages:
-                page.close()
-
-
 @pytest.fixture(scope="session")
 def paid_shop(tmp_path_factory):
     """A shop and its provider, for all tests: each works with sales of its own."""
@@ -85,8 +52,8 @@ def paid_shop(tmp_path_factory):
     with Sandbox(folder, f"http://127.0.0.1:{port}/v1/payments/webhook") as provider:
         provider.start()
         with Server(folder / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{port}",
-                    DOORBUSTER_IDENTITY__COOKIE=COOKIE, DOORBUSTER_PAYMENTS__LOOK_MS_MIN="200",
-                    DOORBUSTER_PAYMENTS__LOOK_MS_MAX="1000",
+                    DOORBUSTER_IDENTITY__COOKIE=COOKIE, DOORBUSTER_PAGE__COOLDOWN_MS="1000",
+                    DOORBUSTER_PAYMENTS__LOOK_MS_MIN="200", DOORBUSTER_PAYMENTS__LOOK_MS_MAX="1000",
                     DOORBUSTER_PAYMENTS__RETURN_URL=f"http://127.0.0.1:{port}/orders", **provider.settings()) as server:
             shop = Shop(server).start()
             shop.provider = provider

@@ -35,10 +35,13 @@ async function watch(page) {
     const chrome = await page.context().newCDPSession(page);
     chrome.on("Log.entryAdded", ({ entry }) =>
         seen.log.push({ source: entry.source, level: entry.level, text: entry.text, url: entry.url }));
-    chrome.on("Runtime.consoleAPICalled", (call) =>
-        seen.log.push({ source: "console", level: call.type, text: call.args.map((arg) => arg.value ?? arg.description).join(" ") }));
+    chrome.on("Runtime.consoleAPICalled", ({ type, args }) => {
+        const text = args.map((one) => one.value ?? one.description).join(" ");
+        seen.log.push({ source: "console", level: type, text });
+    });
     chrome.on("Audits.issueAdded", ({ issue }) => {
-        if (issue.code === "ContentSecurityPolicyIssue") seen.violations.push(issue.details.contentSecurityPolicyIssueDetails);
+        const violation = issue.details.contentSecurityPolicyIssueDetails;
+        if (violation) seen.violations.push(violation);
     });
     await Promise.all(["Log.enable", "Runtime.enable", "Audits.enable"].map((domain) => chrome.send(domain)));
     return seen;
@@ -96,16 +99,12 @@ const commands = {
         await pages.get(page).page.reload({ waitUntil: "domcontentloaded" });
     },
 
-    async back({ page }) {
-        await pages.get(page).page.goBack({ waitUntil: "domcontentloaded" });
-    },
-
     async url({ page }) {
         return pages.get(page).page.url();
     },
 
-    async wait({ page, selector, state, ms_max }) {
-        await pages.get(page).page.waitForSelector(selector, { state: state ?? "attached", timeout: ms_max ?? WAIT_MS_MAX });
+    async wait({ page, selector, state }) {
+        await pages.get(page).page.waitForSelector(selector, { state });
     },
 
     async wait_url({ page, prefix }) {
@@ -165,7 +164,8 @@ const commands = {
             const rules = Object.fromEntries(globalThis.axe.getRules().map((rule) => [rule.ruleId, { enabled: true }]));
             const found = await globalThis.axe.run(document, { rules, resultTypes: ["violations"] });
             return {
-                rules: found.passes.length + found.violations.length + found.inapplicable.length + found.incomplete.length,
+                rules: found.passes.length + found.violations.length + found.inapplicable.length +
+                    found.incomplete.length,
                 violations: found.violations.map((one) => ({
                     rule: one.id, tags: one.tags, help: one.help,
                     nodes: one.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`),
@@ -175,8 +175,9 @@ const commands = {
     },
 
     // What happens to the next requests whose path ends like this: one step each, then they go through again.
-    //   {"step":"hold"} waits for `release` · {"step":"answer","status":…,"headers":{…},"body":…} comes instead of the server's
-    //   {"step":"lose"} reaches the server, its answer is lost · {"step":"pass"}
+    //   {"step":"hold"} waits for `release`
+    //   {"step":"answer","status":…,"headers":{…},"body":…} comes in place of the server's
+    //   {"step":"lose"} reaches the server, and its answer is lost
     async interfere({ page, method, ending, steps }) {
         const entry = pages.get(page);
         const left = [...steps];

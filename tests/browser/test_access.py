@@ -49,7 +49,7 @@ def test_the_focus_is_not_lost_when_the_state_changes(shop, visits):
     tab_to(page, "buy")
     page("press", key="Enter")
     page.until("reserved")
-    assert page.evaluate("return document.activeElement !== document.body && document.querySelector('main').contains(document.activeElement)")
+    assert page.evaluate("return document.querySelector('main').contains(document.activeElement)")
 
 
 def test_milestones_are_announced_and_seconds_are_not(shop, visits):
@@ -59,8 +59,9 @@ def test_milestones_are_announced_and_seconds_are_not(shop, visits):
     page.until("ready", "upcoming")
     assert page.evaluate("const s = document.querySelector('#status');"
                          "return [s.getAttribute('role'), s.getAttribute('aria-live')]") == ["status", "polite"]
-    assert page.evaluate("return document.querySelector('#clock').closest('[aria-live]:not([aria-live=off]), [role=status], "
-                         "[role=alert]') === null"), "a countdown that is read out drowns everything else"
+    spoken = "[aria-live]:not([aria-live=off]), [role=status], [role=alert]"
+    assert page.evaluate("return document.querySelector('#clock').closest(argument)", spoken) is None, \
+        "a countdown that is read out drowns everything else"
     page.evaluate("""
         globalThis.said = [];
         globalThis.ticks = 0;

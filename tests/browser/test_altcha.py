@@ -3,9 +3,9 @@ import json
 from pathlib import Path
 
 from browser import Page
-from conftest import COOKIE
 from front import Front
 from lib import jwt
+from visits import COOKIE
 
 HERE = Path(__file__).resolve().parent / "altcha"
 

@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from browser import LANGUAGES, Page
-from conftest import COOKIE
 from lib.server import BINARY, READY, clean_environment
+from visits import COOKIE
 
 EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -67,9 +67,9 @@ def test_two_buyers_in_one_browser_have_two_purchases(shop, visits):
 
 
 def test_the_demo_sign_in_of_a_shop_to_try_out(driver, tmp_path):
-    process = subprocess.Popen([BINARY, "dev"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               env=clean_environment(DOORBUSTER_SERVER__LISTEN="127.0.0.1:0",
-                                                     DOORBUSTER_ADMIN__LISTEN="127.0.0.1:0"))
+    process = subprocess.Popen([BINARY, "dev"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, env=clean_environment(DOORBUSTER_SERVER__LISTEN="127.0.0.1:0",
+                                                                DOORBUSTER_ADMIN__LISTEN="127.0.0.1:0"))
     try:
         ready = next((found for found in map(READY.search, process.stdout) if found), None)
         assert ready, "it ended before it was ready"

@@ -9,7 +9,8 @@ EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
 
 @EACH_LANGUAGE
 def test_the_list_of_sales_leads_to_each(shop, visits, language):
-    sales = {"open": shop.open_sale(title="Open now"), "upcoming": shop.create_sale(opens_at=instant(7200), closes_at=instant(9000))}
+    sales = {"open": shop.open_sale(title="Open now"),
+             "upcoming": shop.create_sale(opens_at=instant(7200), closes_at=instant(9000))}
     page = visits.page(language)
     page.goto(f"{visits.origin}/")
     for sale in sales.values():

@@ -1,15 +1,15 @@
-"""A sale's page on somebody else's server: written by `doorbuster publish`, served from another origin, bought through CORS."""
+"""A page on another server: written by `doorbuster publish`, served from another origin, bought through CORS."""
 import functools
 import http.server
 import threading
 
 import pytest
 
-from conftest import Visits
 from lib.cli import operator_of
 from lib.sandbox import free_port
 from lib.server import Server
 from lib.shop import Shop, instant
+from visits import Visits
 
 
 @pytest.fixture

@@ -68,8 +68,8 @@ def test_from_the_countdown_to_the_paid_order(shop, visits, language):
 @EACH_LANGUAGE
 def test_before_the_sale(shop, visits, language):
     """The countdown while nothing can be asked yet, the silent check, and readiness."""
-    page = visits.sale(shop.create_sale(opens_at=instant(3 * 86400 + 7), closes_at=instant(5 * 86400), warm_before_s=60),
-                       f"early-{language}", language)
+    far = shop.create_sale(opens_at=instant(3 * 86400 + 7), closes_at=instant(5 * 86400), warm_before_s=60)
+    page = visits.sale(far, f"early-{language}", language)
     page.check("upcoming")
 
     warm = shop.create_sale(opens_at=instant(1200), human_check="pow", pow_number_max=2000)
