@@ -31,6 +31,26 @@ def test_a_double_press_is_one_purchase_and_one_request(shop, visits):
     assert len(page.requests("POST", "/purchases")) == 1 and shop.stock(sale)["units_held"] == 1
 
 
+def test_a_press_before_the_page_has_asked_for_the_time_is_one_request_too(shop, visits):
+    page = visits.page()
+    page.interfere("GET", "/v1/time", "hold")
+    page.goto(f"{visits.origin}/sales/{shop.open_sale()}#token={visits.token('early')}")
+    page.until("open")
+    page.interfere("POST", "/purchases", "hold")
+    page.click("#buy")
+    page.until("sending")
+    page("release", ending="/v1/time")
+    eventually("the clock is set", lambda: len(page.requests("GET", "/v1/time")) == 3)
+    page.wait_true("return document.querySelector('#accuracy').textContent.includes('±')")
+    page("release", ending="/purchases")
+    page.until("reserved")
+    page.interfere("GET", "/v1/time", "hold")
+    page("reload")
+    page.until("reserved")  # also before it knows the time: no button that could be pressed again
+    page("release", ending="/v1/time")
+    assert len(page.requests("POST", "/purchases")) == 1
+
+
 @pytest.mark.parametrize("check", ["none", "pow"])
 def test_a_second_tab_and_a_reload_find_the_same_purchase(shop, visits, check):
     sale = shop.open_sale(human_check=check, pow_number_max=2000)

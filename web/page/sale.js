@@ -377,8 +377,10 @@ async function begin() {
   set_sale(data.sale);
   on_answer();
   update();
+  // What was pressed before is known before the button can be pressed again.
+  if (recall(record_name())) enter();
   await set_clock();
-  enter();
+  if (!model.press && !model.purchase) enter();
 }
 
 begin();
