@@ -104,7 +104,7 @@ public:
     }
 
     template <class F>
-    CLI::App* add(const std::string& name, const std::string& text, const std::string& example, F&& act) {
+    CLI::App* add(const std::string& name, const std::string& text, const std::string& example, F act) {
         CLI::App* command = sale_.add_subcommand(name, text);
         command->footer(std::string(admin_footer) + help_footer("  doorbuster sale " + example + "\n"));
         command->callback([&run = run_, words = words_, act] {
@@ -115,7 +115,7 @@ public:
 
     template <class F>
     CLI::App* add_for_sale(const std::string& name, const std::string& text, const std::string& example,
-                           F&& act) {
+                           F act) {
         CLI::App* command = add(name, text, example, act);
         command->add_option("SALE", words_->sale, "The sale's id")->required()->option_text(" ");
         return command;
