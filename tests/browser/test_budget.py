@@ -61,4 +61,5 @@ def test_headers_of_a_page(shop):
     tag = answer.headers["etag"]
     again = shop.anyone.get(f"/sales/{sale}", headers={"If-None-Match": tag})
     assert (again.status, again.body) == (304, b"")
-    eventually("a change is another page", lambda: shop.anyone.get(f"/sales/{sale}").headers["etag"] == tag)
+    shop.act(sale, "pause")
+    eventually("a change is another page", lambda: shop.anyone.get(f"/sales/{sale}").headers["etag"] != tag)
