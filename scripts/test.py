@@ -166,7 +166,7 @@ def run_alerts(_options) -> Count:
 
 def run_fuzz(options) -> Count:
     """One test per fuzzer. What is found stays in the build folder, as does the corpus, which grows from run to run."""
-    build, seeds = ROOT / "build" / "asan", ROOT / "tests" / "fuzz" / "seeds"
+    build, seeds = ROOT / "build" / "fuzz", ROOT / "tests" / "fuzz" / "seeds"
     names = sorted(path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "tests" / "fuzz").glob("*_fuzz.cpp"))
     seconds = options.fuzz_seconds or (120 if is_whole("fuzz", options) else 5)
 
@@ -256,7 +256,7 @@ PARTS = [
     Part("image", "tesseract against the pictures of the human check, and a sheet of them to read", "10 s", run_image,
          ("release",)),
     Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
-         ("asan fuzzers",)),
+         ("fuzz fuzzers",)),
     Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
          ("release",)),
     Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
