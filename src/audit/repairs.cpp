@@ -175,20 +175,8 @@ Repair Repairs::settle_payment(const Difference& difference, Instant now) const 
 
 // The provider may have the money: only its word ends the order or lets it stand.
 Repair Repairs::ask_about_missing(const OrderRecord& paid, Instant now) const {
-    PaymentChange again{.before = {},
-                        .after = {.id = *paid.payment,
-                                  .order = paid.id,
-                                  .state = PaymentState::open,
-                                  .version = 0,
-                                  .amount_minor = paid.amount_minor,
-                                  .currency = paid.currency,
-                                  .captured_minor = 0,
-                                  .captured_currency = {},
-                                  .url = {},
-                                  .created_at = now,
-                                  .updated_at = now,
-                                  .look_at = now,
-                                  .looks = 0}};
+    PaymentChange again{.before = {}, .after = new_attempt(paid, *paid.payment, now)};
+    again.after.state = PaymentState::open;
     return carry_out(std::move(again), "write the payment's row again and ask the provider about it");
 }
 

@@ -36,7 +36,7 @@ public:
 // for a time of day (an order that expires, a webhook that is tried again) waits at most twice
 // as long.
 //
-// Thread safety: any thread; lock-free but for the while that the source is behind.
+// Thread safety: any thread; lock-free but for the while that the source is far behind.
 class MonotonicClock final : public Clock {
 public:
     using Source = Instant (*)();
@@ -54,17 +54,18 @@ public:
         : source_(source), uptime_(uptime_source) {}
 
     Instant now() override {
-        const int64_t seen = to_ms(source_());
-        if (seen >= last_ms_.load(std::memory_order_relaxed)) {
-            if (is_held_back_.load(std::memory_order_relaxed)) is_held_back_ = false;
-            return advance_to(seen);
-        }
-        return held_back();
+        const int64_t seen = to_ms(source_()), last = last_ms_.load(std::memory_order_relaxed);
+        if (seen < last) return last - seen <= crossing_ms_max ? from_ms(last) : held_back();
+        if (is_held_back_.load(std::memory_order_relaxed)) is_held_back_ = false;
+        return advance_to(seen);
     }
 
     Uptime uptime() override { return uptime_(); }
 
 private:
+    // Two threads that ask at once may be answered in the other order: that is no step.
+    static constexpr int64_t crossing_ms_max = 100;
+
     Instant advance_to(int64_t ms) {
         int64_t last = last_ms_.load(std::memory_order_relaxed);
         while (ms > last && !last_ms_.compare_exchange_weak(last, ms, std::memory_order_relaxed)) {

@@ -222,24 +222,27 @@ std::optional<OrderMove> cancel(const OrderRecord& order) {
     return end(order, OrderState::cancelled);
 }
 
+PaymentRecord new_attempt(const OrderRecord& order, PaymentId id, Instant now) {
+    return {.id = id,
+            .order = order.id,
+            .state = PaymentState::creating,
+            .version = 0,
+            .amount_minor = order.amount_minor,
+            .currency = order.currency,
+            .captured_minor = 0,
+            .captured_currency = {},
+            .url = {},
+            .created_at = now,
+            .updated_at = now,
+            .look_at = now,
+            .looks = 0};
+}
+
 std::optional<OrderMove> begin_payment(const OrderRecord& order, PaymentId id, Instant now) {
     if (order.state != OrderState::pending_payment || now >= order.pay_by) return std::nullopt;
     OrderMove move = step(order, {OrderState::paying});
     move.after.payment = id;
-    move.payment = PaymentChange{.before = {},
-                                 .after = {.id = id,
-                                           .order = order.id,
-                                           .state = PaymentState::creating,
-                                           .version = 0,
-                                           .amount_minor = order.amount_minor,
-                                           .currency = order.currency,
-                                           .captured_minor = 0,
-                                           .captured_currency = {},
-                                           .url = {},
-                                           .created_at = now,
-                                           .updated_at = now,
-                                           .look_at = now,
-                                           .looks = 0}};
+    move.payment = PaymentChange{.before = {}, .after = new_attempt(order, id, now)};
     return move;
 }
 

@@ -32,6 +32,8 @@ struct OrderMove {
 std::optional<OrderMove> expire(const OrderRecord&);
 // The buyer's word; the same way, to `cancelled`.
 std::optional<OrderMove> cancel(const OrderRecord&);
+// An attempt to pay for the order, as nobody has asked for it yet.
+PaymentRecord new_attempt(const OrderRecord&, PaymentId, Instant now);
 // pending_payment -> paying with a new attempt, while the window is open.
 std::optional<OrderMove> begin_payment(const OrderRecord&, PaymentId, Instant now);
 // The shop's word on a paid order. Whether the units go back into the sale is the shop's to say.
