@@ -1,8 +1,9 @@
 # One library per folder of src/: its link list is its place in the dependency diagram.
 #   doorbuster_library(book SOURCES a.cpp b.cpp LINKS base fmt::fmt TESTS a_test.cpp)
-# Unit tests sit beside the code and become one program per folder, NAME_test.
+# Unit tests sit beside the code and become one program per folder, NAME_test. Several of them are
+# compiled as one, for speed; APART names the files whose local names would clash.
 function(doorbuster_library NAME)
-    cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;TESTS;TEST_LINKS" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;TESTS;TEST_LINKS;APART" ${ARGN})
     set(TARGET doorbuster_${NAME})
     if(ARG_SOURCES)
         add_library(${TARGET} STATIC ${ARG_SOURCES})
@@ -18,7 +19,9 @@ function(doorbuster_library NAME)
         target_link_libraries(${NAME}_test PRIVATE ${TARGET} ${ARG_TEST_LINKS} GTest::gmock GTest::gtest_main)
         # Of the tests themselves only the compile time matters.
         target_compile_options(${NAME}_test PRIVATE -O0)
-        set_target_properties(${NAME}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit)
+        set_target_properties(${NAME}_test PROPERTIES
+            UNITY_BUILD ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit)
+        set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
         add_test(NAME ${NAME} COMMAND ${NAME}_test)
         set_property(GLOBAL APPEND PROPERTY DOORBUSTER_TESTS ${NAME}_test)
     endif()

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/check.hpp"
+#include "base/words.hpp"
 #include "funnel/claims.hpp"
 
 namespace doorbuster {
@@ -37,15 +38,6 @@ const Key* signing_key_of(const KeyRing& ring) {
         if (key.algorithm() == KeyAlgorithm::hs256) return &key;
     }
     return nullptr;
-}
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return lower(x) == lower(y); });
 }
 
 struct TokenParts {
@@ -84,7 +76,7 @@ std::optional<IdentityFault> read_part(std::string_view part, const ClaimsWanted
 bool accepts_type(const Claims& header) {
     if (!header.typ.present) return true;
     const std::string_view type = header.typ.view();
-    return equal_ignoring_case(type, "JWT") || equal_ignoring_case(type, "at+jwt");
+    return equal_words(type, "JWT") || equal_words(type, "at+jwt");
 }
 
 // A time of a token, in seconds, may be any number: it is brought into the years that an

@@ -6,12 +6,12 @@ namespace doorbuster {
 
 namespace {
 
-constexpr std::string_view setting = "level";
+constexpr std::string_view level_key = "level";
 
 }  // namespace
 
 StoreResult<void> restore_level(Settings& settings, LevelSwitch& level, Instant now) {
-    const auto text = settings.get(setting);
+    const auto text = settings.get(level_key);
     if (!text) return text.error();
     const auto kept = OperatorLevel::from(text->value_or("auto"));
     if (!kept) return StoreError{StoreErrc::damaged, "reading the operator's level", **text};
@@ -24,7 +24,7 @@ StoreResult<void> restore_level(Settings& settings, LevelSwitch& level, Instant 
 }
 
 StoreResult<void> change_level(Settings& settings, LevelSwitch& level, OperatorLevel to, Instant now) {
-    if (auto kept = settings.put(setting, to.text()); !kept) return kept.error();
+    if (auto kept = settings.put(level_key, to.text()); !kept) return kept.error();
     level.set_by_operator(to, now);
     log_warn("the operator set the level", {{"asked", to.text()}, {"in_force", name_of(level.in_force())}});
     return {};

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 constexpr size_t sales_max = 256;  // told apart, with a rate of their own
 
-uint32_t seconds_of(Uptime window) {
+uint32_t whole_seconds(Uptime window) {
     return static_cast<uint32_t>(std::chrono::ceil<seconds>(window).count());
 }
 
@@ -88,7 +88,7 @@ LimitRuling Limits::ruling_of(const Term& term, const Decision& decision) {
             .retry_after = decision.retry_after,
             .name = term.name,
             .limit = term.policy.limit,
-            .window_s = seconds_of(term.policy.window),
+            .window_s = whole_seconds(term.policy.window),
             .remaining = decision.remaining};
 }
 
@@ -141,7 +141,7 @@ LimitRuling Limits::buyers_at(const Address& from, const SaleId& sale, const Buy
             .retry_after = decision.retry_after,
             .name = "buyers-per-address",
             .limit = places,
-            .window_s = seconds_of(terms_.buyer_place_kept),
+            .window_s = whole_seconds(terms_.buyer_place_kept),
             .remaining = decision.remaining};
 }
 

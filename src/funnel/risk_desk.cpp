@@ -8,7 +8,7 @@ namespace doorbuster {
 
 namespace {
 
-constexpr std::string_view setting = "risk.lists";
+constexpr std::string_view lists_setting = "risk.lists";
 
 StoreError error_of(StoreErrc code, std::string detail) {
     return {code, "changing the lists", std::move(detail)};
@@ -21,7 +21,7 @@ std::string RiskDesk::key_of(const ListEntry& entry) {
 }
 
 StoreResult<void> RiskDesk::load() {
-    const auto text = settings_.get(setting);
+    const auto text = settings_.get(lists_setting);
     if (!text) return text.error();
     const auto entries = parse_lists(text->value_or(""));
     if (!entries)
@@ -85,7 +85,7 @@ void RiskDesk::each(const std::function<void(const Listed&)>& visit) const {
 StoreResult<void> RiskDesk::keep() {
     std::string text;
     for (const auto& [key, entry] : by_operator_) text += entry.line() + '\n';
-    return settings_.put(setting, text);
+    return settings_.put(lists_setting, text);
 }
 
 void RiskDesk::publish(std::function<void()> shown) const {

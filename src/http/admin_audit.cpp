@@ -15,7 +15,7 @@
 #include "http/json.hpp"
 #include "http/json_body.hpp"
 #include "http/route.hpp"
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

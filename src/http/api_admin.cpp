@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/crypto.hpp"
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

@@ -43,7 +43,7 @@ protected:
     std::string head(const std::string& path, const std::string& fields, const std::string& method = "GET") {
         Client client(gate_.port());
         client.send(method + " " + path + " HTTP/1.1\r\nHost: api\r\n" + fields + "\r\n");
-        const Reply reply = client.read(path != "/stream");
+        const Received reply = client.read(path != "/stream");
         return reply.head + "\r\n" + reply.body;
     }
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "http/weight.hpp"
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

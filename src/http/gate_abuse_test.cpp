@@ -17,7 +17,7 @@ protected:
     void expect_rejected(const std::string& bytes, int status) {
         Client client = connect();
         client.send(bytes);
-        const Reply reply = client.read();
+        const Received reply = client.read();
         EXPECT_EQ(reply.status(), status) << bytes;
         EXPECT_TRUE(reply.has("Connection: close")) << bytes;
         EXPECT_TRUE(client.is_closed()) << bytes;

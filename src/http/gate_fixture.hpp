@@ -77,7 +77,7 @@ private:
     Exchange* kept_ = nullptr;
 };
 
-struct Reply {
+struct Received {
     std::string head, body;
     int status() const { return head.size() > 12 ? std::stoi(head.substr(9, 3)) : 0; }
     bool has(std::string_view line) const {
@@ -119,12 +119,12 @@ public:
     }
 
     // The next answer; one without a status if the connection ended before.
-    Reply read(bool has_body = true) {
+    Received read(bool has_body = true) {
         size_t end;
         while ((end = bytes_.find("\r\n\r\n")) == std::string::npos) {
             if (!receive()) return {};
         }
-        Reply reply{.head = bytes_.substr(0, end + 4), .body = {}};
+        Received reply{.head = bytes_.substr(0, end + 4), .body = {}};
         size_t size = 0;
         if (const size_t at = reply.head.find("Content-Length: "); at != std::string::npos && has_body) {
             size = std::stoul(reply.head.substr(at + 16));
@@ -137,7 +137,7 @@ public:
         return reply;
     }
 
-    Reply ask(std::string_view bytes) {
+    Received ask(std::string_view bytes) {
         send(bytes);
         return read();
     }

@@ -57,7 +57,7 @@ TEST_F(GateStreamTest, PiecesArriveAsTheyAreSentUntilTheOwnerEndsIt) {
     start();
     Client client = connect();
     Exchange* exchange = begin(client);
-    const Reply reply = client.read();
+    const Received reply = client.read();
     EXPECT_EQ(reply.status(), 200);
     EXPECT_TRUE(reply.has("Content-Type: text/event-stream"));
     EXPECT_TRUE(reply.has("X-Extra: yes"));

@@ -14,7 +14,7 @@ TEST_F(GateTest, AnswersManyRequestsOnOneConnection) {
     start();
     Client client = connect();
     for (int i = 0; i < 3; ++i) {
-        const Reply reply = client.ask(post("/echo?a=b", "{\"n\":" + std::to_string(i) + "}"));
+        const Received reply = client.ask(post("/echo?a=b", "{\"n\":" + std::to_string(i) + "}"));
         EXPECT_EQ(reply.status(), 200);
         EXPECT_EQ(reply.body, "/echo|a=b|{\"n\":" + std::to_string(i) + "}|");
         EXPECT_NE(reply.head.find("\r\nDate: "), std::string::npos);
@@ -65,7 +65,7 @@ TEST_F(GateTest, HandsTheBooksAnswerToItsExchange) {
     reply.reply_to = static_cast<void*>(handler_.wait_for_kept());
     reply.answer.sequence = 7;
     gate_->deliver({&reply, 1});
-    const Reply answer = client.read();
+    const Received answer = client.read();
     EXPECT_EQ(answer.status(), 202);
     EXPECT_EQ(answer.body, "7");
 }
@@ -94,7 +94,7 @@ TEST_F(GateTest, AnswersHeadLikeGetWithoutTheBody) {
 TEST_F(GateTest, SendsNoBodyWith204) {
     start();
     Client client = connect();
-    const Reply reply = client.ask(get("/empty"));
+    const Received reply = client.ask(get("/empty"));
     EXPECT_EQ(reply.status(), 204);
     EXPECT_TRUE(reply.has("X-Extra: yes"));
     EXPECT_EQ(reply.head.find("Content-Length"), std::string::npos);
@@ -104,7 +104,7 @@ TEST_F(GateTest, SendsNoBodyWith204) {
 TEST_F(GateTest, RefusesInTheClientsLanguage) {
     start();
     Client client = connect();
-    const Reply english = client.ask(get("/sold"));
+    const Received english = client.ask(get("/sold"));
     EXPECT_EQ(english.status(), 409);
     EXPECT_TRUE(english.has("Content-Type: application/problem+json"));
     EXPECT_TRUE(english.has("Content-Language: en"));
@@ -123,7 +123,7 @@ TEST_F(GateTest, TellsRefusedClientsHowToGoOn) {
     EXPECT_TRUE(client.ask(get("/who")).has("WWW-Authenticate: Bearer"));
     std::set<std::string> waits;
     for (int i = 0; i < 9; ++i) {
-        const Reply busy = client.ask(get("/busy"));
+        const Received busy = client.ask(get("/busy"));
         EXPECT_EQ(busy.status(), 503);
         waits.insert(busy.head.substr(busy.head.find("Retry-After: "), 14));
     }
@@ -136,7 +136,7 @@ TEST_F(GateTest, TellsRefusedClientsHowToGoOn) {
 TEST_F(GateTest, ClosesWhenTheClientWantsItSo) {
     start();
     Client client = connect();
-    const Reply reply = client.ask(get("/echo", "Connection: close\r\n") + get("/echo"));
+    const Received reply = client.ask(get("/echo", "Connection: close\r\n") + get("/echo"));
     EXPECT_TRUE(reply.has("Connection: close"));
     EXPECT_TRUE(client.is_closed());
 
@@ -207,7 +207,7 @@ TEST_F(GateTest, DrainAnswersWhatIsInHandAndClosesTheRest) {
     EXPECT_EQ(future.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
 
     gate_->post([&] { exchange->answer({.body = "promised"}); });
-    const Reply reply = waits.read();
+    const Received reply = waits.read();
     EXPECT_EQ(reply.body, "promised");
     EXPECT_TRUE(reply.has("Connection: close"));
     future.get();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rfc3339.hpp"
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

@@ -2,7 +2,7 @@
 
 #include "base/check.hpp"
 #include "base/percent.hpp"
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

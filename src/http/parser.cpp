@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "http/words.hpp"
+#include "base/words.hpp"
 
 namespace doorbuster {
 

@@ -7,19 +7,19 @@ namespace doorbuster::sandbox {
 
 namespace {
 
-constexpr std::array<std::string_view, payment_states> words{"created", "declined", "captured", "voided",
-                                                             "refunded"};
+constexpr std::array<std::string_view, payment_states> state_words{"created", "declined", "captured",
+                                                                   "voided", "refunded"};
 
 }  // namespace
 
 std::string_view word_of(PaymentState state) {
-    return words[static_cast<size_t>(state)];
+    return state_words[static_cast<size_t>(state)];
 }
 
 std::optional<PaymentState> parse_state(std::string_view word) {
-    const auto found = std::find(words.begin(), words.end(), word);
-    if (found == words.end()) return std::nullopt;
-    return static_cast<PaymentState>(found - words.begin());
+    const auto found = std::find(state_words.begin(), state_words.end(), word);
+    if (found == state_words.end()) return std::nullopt;
+    return static_cast<PaymentState>(found - state_words.begin());
 }
 
 bool is_key(std::string_view text) {

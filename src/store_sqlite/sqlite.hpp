@@ -112,7 +112,8 @@ public:
 
     // Copies what the write-ahead log holds into the database, as far as readers allow.
     void checkpoint();
-    int log_frames() const { return log_frames_; }
+    // A commit that finds this much in it copies it at once instead of waiting for a quiet moment.
+    bool is_log_full() const { return log_frames_ > log_frames_max; }
 
     // Called behind every commit that has landed.
     void set_after_commit(std::function<void()> after_commit) { after_commit_ = std::move(after_commit); }
@@ -122,6 +123,8 @@ public:
 
 private:
     friend class Transaction;
+
+    static constexpr int log_frames_max = 16384;  // of 4 KiB
 
     sqlite3* database_ = nullptr;
     int log_frames_ = 0;

@@ -15,10 +15,6 @@ using sqlite::Rows;
 
 namespace {
 
-// A commit that finds this much in the write-ahead log copies it into the database
-// at once instead of waiting for a quiet moment. 4 KiB each.
-constexpr int log_frames_max = 16384;
-
 constexpr std::string_view select_records =
     "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms, "
     "replaces FROM ledger ";
@@ -114,7 +110,7 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
     });
     failed_ = done.has_error();
     // The append has landed: a checkpoint that fails now does not undo it.
-    if (done && connection_.log_frames() > log_frames_max) (void)idle();
+    if (done && connection_.is_log_full()) (void)idle();
     return done;
 }
 

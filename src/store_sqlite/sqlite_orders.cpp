@@ -21,8 +21,6 @@ using sqlite::Transaction;
 
 namespace {
 
-constexpr int log_frames_max = 16384;
-
 std::optional<EventKind> event_of_step(SaleState from, SaleState to) {
     if (from == to) return std::nullopt;
     switch (to) {
@@ -117,7 +115,7 @@ SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::
     // Whoever wrote: the log stays bounded. What has landed is not undone by a checkpoint that fails; that
     // only ends this process.
     connection_.set_after_commit([this] {
-        if (connection_.log_frames() <= log_frames_max) return;
+        if (!connection_.is_log_full()) return;
         if (const auto kept = idle(); !kept && !failure_) failure_ = kept.error();
     });
     audit_ = std::make_unique<SqliteAudit>(

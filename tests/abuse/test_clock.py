@@ -1,33 +1,20 @@
 """The server's own clock, set back and forward in the middle of a sale."""
 import datetime
-import glob
-import os
 
 import pytest
 
 from lib.shop import buy, eventually, ordered
+from lib.skewed import SkewedClock
 
 
 @pytest.fixture(scope="module")
 def clock(tmp_path_factory):
-    """set(seconds): the time of day that the server sees is off by so much from now on."""
-    file = tmp_path_factory.mktemp("clock") / "offset"
-
-    def set_by(seconds: int) -> None:
-        fresh = file.with_suffix(".new")
-        fresh.write_text(f"{seconds:+d}\n")
-        os.replace(fresh, file)
-    set_by.file = file
-    set_by(0)
-    return set_by
+    return SkewedClock(tmp_path_factory.mktemp("clock"))
 
 
 @pytest.fixture(scope="module")
 def settings(clock):
-    libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-    assert libraries, "libfaketime is missing: scripts/setup installs it"
-    return {"LD_PRELOAD": libraries[0], "FAKETIME_TIMESTAMP_FILE": str(clock.file), "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1"}
+    return clock.settings()
 
 
 def now(shop) -> datetime.datetime:
@@ -40,7 +27,7 @@ def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):
     order = ordered(alice, scene.bought(sale, buy(alice, sale, key="k")))["order"]["id"]
     before = now(shop)
 
-    clock(-7200)
+    clock.set(-7200)
     assert now(shop) >= before, "time does not run backwards"
     assert shop.anyone.get(f"/v1/sales/{sale}").json["state"] == "open"
     scene.bought(sale, buy(bob, sale, key="k"))  # an honest buyer beside it: the sale did not un-open
@@ -50,7 +37,7 @@ def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):
         f"/v1/orders/{waiting['id']}").json["state"] == "expired")
     scene.released(waiting)
 
-    clock(0)
+    clock.set(0)
     eventually("the clock has caught up", lambda: now(shop) > before)
     carol = shop.buyer()
     hasty = ordered(carol, scene.bought(quick, buy(carol, quick, key="k")))["order"]
@@ -59,7 +46,7 @@ def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):
     scene.released(hasty)
     assert alice.get(f"/v1/orders/{order}").json["state"] == "pending_payment", "nobody else's time was over"
 
-    clock(+1200)
+    clock.set(+1200)
     assert now(shop) > before + datetime.timedelta(seconds=1000), "the step has reached the server"
     # Sweeps go on: what is done on the thread that sweeps has seen at least one since the step.
     for _ in range(3):

@@ -1,5 +1,4 @@
 """A sale played once more from its ledger: the same comes out, or it is said what does not."""
-import glob
 import sqlite3
 import threading
 
@@ -8,6 +7,7 @@ import pytest
 from lib.cli import Cli
 from lib.server import Server
 from lib.shop import Shop, buy, eventually, instant, item_terms, ordered
+from lib.skewed import SkewedClock
 
 
 def replay(shop, sale: str) -> dict:
@@ -48,11 +48,9 @@ def test_a_rush_with_cancellations_and_a_restock_comes_out_the_same(shop, policy
 
 
 def test_a_restart_with_an_earlier_clock_is_no_difference(contract, tmp_path):
-    offset, libraries = tmp_path / "offset", glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-    assert libraries, "libfaketime is missing: scripts/setup installs it"
-    offset.write_text("+1800\n")
-    with Server(tmp_path / "shop", LD_PRELOAD=libraries[0], FAKETIME_TIMESTAMP_FILE=str(offset),
-                FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_DONT_RESET="1") as server:
+    clock = SkewedClock(tmp_path)
+    clock.set(1800)
+    with Server(tmp_path / "shop", **clock.settings()) as server:
         shop = Shop(server, contract).start()
         sale = shop.open_sale(closes_at=instant(20_000), items=[item_terms(units_total=1)])
         for restarts in (True, False):
@@ -61,7 +59,7 @@ def test_a_restart_with_an_earlier_clock_is_no_difference(contract, tmp_path):
             assert buyer.post(f"/v1/orders/{order}/cancel").status == 200
             if restarts:
                 assert server.stop() == 0
-                offset.write_text("+0\n")
+                clock.set(0)
                 shop.restart()
         done = replay(shop, sale)
         assert done["agrees"] and done["moves"] == 2, done["mismatches"]
