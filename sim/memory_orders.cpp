@@ -64,11 +64,12 @@ MemoryOrders::MemoryOrders(OrdersState& state, Disk& disk, Hooks hooks)
 
 StoreResult<void> MemoryOrders::commit(const char* operation, Change& change) {
     const std::vector<OrderId> touched = std::exchange(touched_, {});
+    if (failure_) return *failure_;
     auto done = disk_.write(operation, [&] {
         change.keep();
         if (hooks_.committed) hooks_.committed(touched);
     });
-    if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
+    if (done.has_error() && done.error().outcome_unknown) failure_ = done.error();
     return done;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,17 @@ auto guarded(std::string_view operation, Body&& body) -> StoreResult<decltype(bo
     } catch (const Failure& failure) {
         return failure.error(operation);
     }
+}
+
+// As guarded(), for what writes. The first commit whose outcome is unknown stays in `failure`, and
+// nothing is written after it: memory and disk may no longer agree, and the process is about to end.
+template <class Body>
+auto written(std::optional<StoreError>& failure, std::string_view operation, Body&& body)
+    -> StoreResult<decltype(body())> {
+    if (failure) return *failure;
+    auto done = guarded(operation, std::forward<Body>(body));
+    if (done.has_error() && done.error().outcome_unknown) failure = done.error();
+    return done;
 }
 
 class Connection;

@@ -52,9 +52,7 @@ private:
 
     template <class Body>
     auto writing(std::string_view operation, Body&& body) {
-        auto done = sqlite::guarded(operation, std::forward<Body>(body));
-        if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
-        return done;
+        return sqlite::written(failure_, operation, std::forward<Body>(body));
     }
 
     sqlite::Connection& connection_;

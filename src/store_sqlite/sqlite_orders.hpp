@@ -94,12 +94,9 @@ private:
     Placed place_alone(const Placement&, Instant now);  // inside a transaction
     bool take_units(std::string_view sale, std::string_view item, int64_t units, HoldState to);
 
-    // guarded, remembering the first failure that leaves the outcome unknown.
     template <class Body>
     auto writing(std::string_view operation, Body&& body) {
-        auto done = sqlite::guarded(operation, std::forward<Body>(body));
-        if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
-        return done;
+        return sqlite::written(failure_, operation, std::forward<Body>(body));
     }
 
     sqlite::Connection connection_;

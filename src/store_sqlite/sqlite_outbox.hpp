@@ -27,12 +27,9 @@ public:
 private:
     void write_note(const DeliveryNote&, Instant now);
 
-    // guarded, remembering the first failure that leaves the outcome unknown.
     template <class Body>
     auto writing(std::string_view operation, Body&& body) {
-        auto done = sqlite::guarded(operation, std::forward<Body>(body));
-        if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
-        return done;
+        return sqlite::written(failure_, operation, std::forward<Body>(body));
     }
 
     sqlite::Connection& connection_;

@@ -5,6 +5,7 @@ namespace doorbuster {
 using sqlite::guarded;
 using sqlite::Rows;
 using sqlite::Transaction;
+using sqlite::written;
 
 SqliteSettings::SqliteSettings(sqlite::Connection& connection, std::optional<StoreError>& failure)
     : connection_(connection),
@@ -21,14 +22,12 @@ StoreResult<std::optional<std::string>> SqliteSettings::get(std::string_view nam
 }
 
 StoreResult<void> SqliteSettings::put(std::string_view name, std::string_view text) {
-    auto done = guarded("writing a setting", [&] {
+    return written(failure_, "writing a setting", [&] {
         Transaction transaction(connection_);
         // SQLite takes a null pointer for NULL, and an empty view may have one.
         put_.bind(1, name).bind_blob(2, text.empty() ? "" : text.data(), text.size()).run();
         transaction.commit();
     });
-    if (done.has_error() && done.error().outcome_unknown && !failure_) failure_ = done.error();
-    return done;
 }
 
 }  // namespace doorbuster
