@@ -155,7 +155,7 @@ void Provider::capture(PaymentId id) {
     world_.note(fmt::format("provider {} captured {} {}", static_cast<int64_t>(id), attempt.captured_minor,
                             attempt.captured_currency));
     tell(id);
-    if (world_.faulty() && world_.random.chance(25)) {
+    if (world_.faulty() && world_.random.chance(100)) {
         later(world_.random.between(1, 1500) * ms, [this, id] {
             Attempt& later_on = attempts_.at(id);
             if (later_on.state != ProviderState::captured) return;
