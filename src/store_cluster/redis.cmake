@@ -1,0 +1,12 @@
+# The function library travels inside the program: book.lua and what continues it are one text.
+find_path(HIREDIS_INCLUDE hiredis/hiredis.h REQUIRED)
+find_library(HIREDIS hiredis REQUIRED)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS book.lua book_control.lua)
+file(READ book.lua BOOK_LUA)
+file(READ book_control.lua BOOK_CONTROL_LUA)
+configure_file(redis_library.cpp.in redis_library.cpp @ONLY)
+
+doorbuster_library(redis_store
+    SOURCES redis_codec.cpp redis_session.cpp ${CMAKE_CURRENT_BINARY_DIR}/redis_library.cpp
+    LINKS doorbuster_sale fmt::fmt ${HIREDIS}
+    TESTS redis_book_test.cpp)
