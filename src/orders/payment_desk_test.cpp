@@ -530,6 +530,27 @@ TEST_P(PaymentDeskTest, NoMoreCallsAtATimeThanAllowed) {
     shop.expect_settled();
 }
 
+TEST_P(PaymentDeskTest, LooksAtASlowProviderLeaveRoomForABuyer) {
+    Shop shop(GetParam(), 20);
+    shop.options.calls_max = 4;
+    shop.restart();
+    for (uint32_t i = 1; i <= 4; ++i) {
+        const BuyerId buyer("buyer-" + std::to_string(i));
+        shop.begin(shop.buy(i, buyer), buyer);
+    }
+    shop.run_for(1s);
+    shop.pass(16min);
+    shop.step();
+    EXPECT_EQ(shop.process->calls.size(), 3u) << "four are due, and the provider does not answer";
+
+    const OrderId order = shop.buy(5, bob);
+    shop.process->desk.begin(order, bob, shop.now, [](const auto&) {});
+    ASSERT_EQ(shop.process->calls.size(), 4u);
+    EXPECT_EQ(shop.process->calls.back().payment.order, order);
+    shop.run_for(17min);
+    shop.expect_settled();
+}
+
 // Whatever a payment and its order go through, dying at any point forgets nothing.
 class Crashes : public ::testing::TestWithParam<std::tuple<StockPolicy, int>> {};
 INSTANTIATE_TEST_SUITE_P(EveryStep, Crashes,

@@ -109,13 +109,15 @@ void PaymentDesk::pass_over(std::span<const OrderMove> moves, std::span<const Mo
 }
 
 StoreResult<void> PaymentDesk::ask_what_is_due(Instant now) {
-    if (calls_.size() >= options_.calls_max) return {};
+    // Nobody waits for these answers: however slow the provider is, a quarter stays for buyers who do.
+    const size_t looks_max = options_.calls_max - options_.calls_max / 4;
+    if (calls_.size() >= looks_max) return {};
     // Those under way are among them.
     const auto due = orders_.reader().due_payments(now, options_.calls_max);
     if (!due) return due.error();
     for (const PaymentRecord& payment : *due) {
         if (calls_.contains(payment.id)) continue;
-        if (calls_.size() >= options_.calls_max) return {};
+        if (calls_.size() >= looks_max) return {};
         const auto attempt = find_attempt(payment.id);
         if (!attempt) return attempt.error();
         ask(*attempt, {});
