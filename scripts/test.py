@@ -19,6 +19,7 @@ from typing import Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
+BROWSERS = 4  # at once, each with a server of its own; they wait more than they work
 FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
 BOUNDARY_STEP_SHORT = 6  # one in so many boundaries; which ones, the seed says
 MUTANTS_SHORT = 6
@@ -156,7 +157,7 @@ def run_abuse(_options) -> Count:
 
 
 def run_browser(_options) -> Count:
-    return run_pytest("browser")
+    return run_pytest("browser", "-n", str(BROWSERS))
 
 
 def run_image(_options) -> Count:

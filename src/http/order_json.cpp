@@ -1,6 +1,7 @@
 #include "http/order_json.hpp"
 
 #include "http/json.hpp"
+#include "http/language.hpp"
 #include "http/replies.hpp"
 
 namespace doorbuster {
@@ -41,17 +42,21 @@ json::object order_json(const OrderRecord& order) {
     return into;
 }
 
-json::object payment_json(const PaymentRecord& payment) {
+json::object payment_json(const PaymentRecord& payment, Language language) {
+    constexpr std::string_view place = "{lang}";
+    std::string url = as_utf8(payment.url);
+    if (const size_t at = url.find(place); at != std::string::npos)
+        url.replace(at, place.size(), tag_of(language));
     return {{"id", std::to_string(static_cast<int64_t>(payment.id))},
             {"order", std::to_string(static_cast<int64_t>(payment.order))},
             {"state", name_of(payment.state)},
             {"amount_minor", payment.amount_minor},
             {"currency", payment.currency},
-            {"payment_url", as_utf8(payment.url)}};
+            {"payment_url", std::move(url)}};
 }
 
 json::object admin_payment_json(const PaymentRecord& payment) {
-    json::object into = payment_json(payment);
+    json::object into = payment_json(payment, Language::en);
     into["captured_minor"] = payment.captured_minor;
     into["captured_currency"] = as_utf8(payment.captured_currency);
     put_instant(into, "created_at", payment.created_at);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "http/problem.hpp"
+#include "http/request.hpp"
 #include "orders/lookups.hpp"
 #include "store/orders.hpp"
 
@@ -14,7 +15,8 @@ namespace doorbuster {
 boost::json::object order_json(const OrderRecord&);
 
 // As its buyer sees it, and with what the operator may know.
-boost::json::object payment_json(const PaymentRecord&);
+// The provider's address may have a place for the language, `{lang}`.
+boost::json::object payment_json(const PaymentRecord&, Language);
 boost::json::object admin_payment_json(const PaymentRecord&);
 
 // What a buyer hears when a call about an order failed.

@@ -75,7 +75,7 @@ void PageThread::run() {
         }
         if (catalogue) show_changes(*catalogue);
         for (const auto& tell : shown) tell();
-        has_more = add_brotli();
+        has_more = add_small_forms();
     }
 }
 
@@ -104,7 +104,7 @@ void PageThread::put(const std::string& path, Made made) {
     made_.insert_or_assign(path, std::move(made));
 }
 
-bool PageThread::add_brotli() {
+bool PageThread::add_small_forms() {
     auto is_over = [](const Made& made) {
         return made.listed && phase_in(made.listed->state) == Phase::closed;
     };
@@ -114,7 +114,8 @@ bool PageThread::add_brotli() {
         if (best == made_.end() || (is_over(best->second) && !is_over(entry->second))) best = entry;
     }
     if (best == made_.end()) return false;
-    put(best->first, {best->second.listed, std::make_shared<const Page>(with_brotli(*best->second.page))});
+    put(best->first,
+        {best->second.listed, std::make_shared<const Page>(with_small_forms(*best->second.page))});
     return true;
 }
 

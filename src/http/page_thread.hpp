@@ -1,8 +1,8 @@
 // PageThread: makes the buyers' pages when the sales change, so that a hit costs a copy.
 //
 // Every sale that the public may know of has a page. A new or changed one is there, plain and
-// gzipped, when `shown` is called; brotli, which takes a tenth of a second each, follows, sales
-// that are on or to come first. The pages that are no sale's are made at the start.
+// gzipped, when `shown` is called; the smallest forms, which take a third of a second each, follow,
+// sales that are on or to come first. The pages that are no sale's are made at the start.
 //
 // Bound: one page per sale, about 70 KB.
 //
@@ -48,7 +48,7 @@ private:
     void run();
     void show_changes(const Catalogue& catalogue);
     void put(const std::string& path, Made made);
-    bool add_brotli();  // to the page that needs it most; false if none does
+    bool add_small_forms();  // to the page that needs it most; false if none does
     bool waits() const { return !catalogue_ && !stopping_; }
 
     const PageMaker maker_;

@@ -56,18 +56,24 @@ void PaymentEndpoints::begin(Exchange& exchange, std::string_view order) {
     const auto number = parse_number<int64_t>(order);
     if (!number) return replies_.refuse(exchange, Code::not_found);
 
-    replies_.on_orders_thread(exchange, [this, &exchange, id = OrderId{*number}, buyer = who->buyer, now] {
-        services_.payments.begin(id, buyer, now, [this, &exchange](const StoreResult<PaymentRecord>& begun) {
-            if (begun) return replies_.later(exchange, Answer{.body = json::serialize(payment_json(*begun))});
-            const StoreError& error = begun.error();
-            if (error.code == StoreErrc::unavailable) {
-                return replies_.later(
-                    exchange, Problem{.code = Code::unknown,
-                                      .detail = "the payment provider has not answered; ask again, it is the "
-                                                "same payment"});
-            }
-            replies_.later(exchange, order_problem(error));
-        });
+    replies_.on_orders_thread(exchange, [this, &exchange, id = OrderId{*number}, buyer = who->buyer, now,
+                                         language = exchange.language()] {
+        services_.payments.begin(
+            id, buyer, now, [this, &exchange, language](const StoreResult<PaymentRecord>& begun) {
+                if (begun) {
+                    return replies_.later(exchange,
+                                          Answer{.body = json::serialize(payment_json(*begun, language))});
+                }
+                const StoreError& error = begun.error();
+                if (error.code == StoreErrc::unavailable) {
+                    return replies_.later(
+                        exchange,
+                        Problem{.code = Code::unknown,
+                                .detail = "the payment provider has not answered; ask again, it is the "
+                                          "same payment"});
+                }
+                replies_.later(exchange, order_problem(error));
+            });
     });
 }
 

@@ -2,6 +2,10 @@
 
 #include <brotli/encode.h>
 #include <zlib.h>
+#include <zopfli/zopfli.h>
+
+#include <cstdlib>
+#include <memory>
 
 #include "base/check.hpp"
 
@@ -22,6 +26,17 @@ std::string gzipped(std::string_view text) {
     out.resize(stream.total_out);
     deflateEnd(&stream);
     return out;
+}
+
+std::string small_gzipped(std::string_view text) {
+    ZopfliOptions options;
+    ZopfliInitOptions(&options);
+    unsigned char* bytes = nullptr;
+    size_t size = 0;
+    ZopfliCompress(&options, ZOPFLI_FORMAT_GZIP, reinterpret_cast<const unsigned char*>(text.data()),
+                   text.size(), &bytes, &size);
+    const std::unique_ptr<unsigned char, decltype(&std::free)> owned(bytes, &std::free);
+    return std::string(reinterpret_cast<const char*>(bytes), size);
 }
 
 std::string brotlied(std::string_view text) {

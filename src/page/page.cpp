@@ -36,7 +36,10 @@ Page page_of(PageDraft draft) {
     return page;
 }
 
-Page with_brotli(Page page) {
+// Other bytes are another tag.
+Page with_small_forms(Page page) {
+    page.gzip =
+        form_of(page.headers, etag_with(page.plain.etag, "gz"), "gzip", small_gzipped(page.plain.body));
     page.brotli = form_of(page.headers, etag_with(page.plain.etag, "br"), "br", brotlied(page.plain.body));
     return page;
 }

@@ -36,7 +36,7 @@ struct Page {
 // Plain and gzip, in a few milliseconds.
 Page page_of(PageDraft draft);
 
-// And brotli, which is smaller and takes a tenth of a second.
-Page with_brotli(Page page);
+// And the smallest forms, brotli and a better gzip, which take a third of a second.
+Page with_small_forms(Page page);
 
 }  // namespace doorbuster

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "page/assets.hpp"
-#include "page/closed_html.hpp"
 
 namespace doorbuster {
 
@@ -14,16 +13,28 @@ namespace {
 
 constexpr std::ptrdiff_t summary_items_max = 3;
 
+Shell site_shell(std::string_view main, std::string_view script) {
+    const std::string whole = with_part(main, "sign_in", assets::sign_in_html());
+    const std::string body = with_part(assets::site_html(), "main", whole);
+    const std::string html = with_part(assets::frame_html(), "body", body);
+    return Shell({.html = html, .style = assets::style(), .script = script});
+}
+
+Shell closed_shell() {
+    const std::string html = with_part(assets::frame_html(), "body", assets::closed_html());
+    return Shell({.html = html, .style = assets::style(), .script = {}});
+}
+
 }  // namespace
 
 PageMaker::PageMaker(PageTerms terms)
     : terms_(std::move(terms)),
       cache_(fmt::format("public, max-age={}, stale-while-revalidate={}", terms_.cache.count(),
                          terms_.stale.count())),
-      sale_({.html = assets::sale_html(), .style = assets::style(), .script = assets::sale_script()}),
-      sales_({.html = assets::sales_html(), .style = assets::style(), .script = assets::sales_script()}),
-      orders_({.html = assets::orders_html(), .style = assets::style(), .script = assets::orders_script()}),
-      closed_({.html = closed_html, .style = assets::style(), .script = {}}) {}
+      sale_(site_shell(assets::sale_html(), assets::sale_script())),
+      sales_(site_shell(assets::sales_html(), assets::sales_script())),
+      orders_(site_shell(assets::orders_html(), assets::orders_script())),
+      closed_(closed_shell()) {}
 
 // An origin is judged where it comes from and has no quote in it; the rest are our own words.
 std::string PageMaker::data(std::string_view page, std::string_view name, std::string_view json) const {

@@ -50,7 +50,7 @@ TEST(PageMaker, APageFromElsewhereReachesItsServer) {
 }
 
 TEST(PageMaker, EachEncodingHasATagOfItsOwn) {
-    const Page page = with_brotli(page_of(PageMaker({}).sales()));
+    const Page page = with_small_forms(page_of(PageMaker({}).sales()));
     EXPECT_NE(page.plain.etag, page.gzip.etag);
     EXPECT_NE(page.gzip.etag, page.brotli.etag);
     EXPECT_THAT(page.brotli.headers, HasSubstr("Content-Encoding: br\r\n"));
@@ -67,7 +67,7 @@ TEST(PageMaker, EachEncodingHasATagOfItsOwn) {
 
 // The first ten packets of a connection: what arrives before anybody has to wait for an answer.
 TEST(PageMaker, ASalesPageFitsIntoTheFirstPackets) {
-    constexpr size_t bytes_max = 14'336;
+    constexpr size_t bytes_max = 14'336, room_bytes = 512;  // for a long title and more items
     const std::string json =
         R"({"id":"phone-drop","title":"Phone drop","state":"scheduled","opens_at":"2026-12-01T12:00:00Z",)"
         R"("opens_at_ms":1796126400000,"closes_at":"2026-12-01T12:30:00Z","closes_at_ms":1796128200000,)"
@@ -75,10 +75,11 @@ TEST(PageMaker, ASalesPageFitsIntoTheFirstPackets) {
         R"("pow_number_max":0,"purchases_per_second_max":0,"buyers_per_address_max":0,"start_jitter_ms":0,)"
         R"("items":[{"id":"phone","name":"Phone","price_minor":999900,"original_price_minor":1599900,)"
         R"("currency":"TWD","units_total":1000,"units_per_buyer_max":2,"orders_max":0}]})";
-    const Page page =
-        with_brotli(page_of(PageMaker({}).sale({.title = "Phone drop", .items = {"Phone"}, .json = json})));
-    EXPECT_LE(page.gzip.body.size(), bytes_max);
-    EXPECT_LE(page.brotli.body.size(), bytes_max);
+    const Page quick = page_of(PageMaker({}).sale({.title = "Phone drop", .items = {"Phone"}, .json = json}));
+    const Page page = with_small_forms(quick);
+    EXPECT_LE(quick.gzip.body.size(), bytes_max);
+    EXPECT_LE(page.gzip.body.size(), bytes_max - room_bytes);
+    EXPECT_LE(page.brotli.body.size(), bytes_max - room_bytes);
 }
 
 }  // namespace

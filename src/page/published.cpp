@@ -50,7 +50,7 @@ std::string nginx_file(const std::vector<Place>& places) {
 }
 
 void add_page(std::vector<PublishedFile>& files, const std::string& path, PageDraft draft) {
-    Page page = with_brotli(page_of(std::move(draft)));
+    Page page = with_small_forms(page_of(std::move(draft)));
     files.push_back({path + ".br", std::move(page.brotli.body)});
     files.push_back({path + ".gz", std::move(page.gzip.body)});
     files.push_back({path, std::move(page.plain.body)});

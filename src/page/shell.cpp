@@ -33,6 +33,7 @@ Shell::Shell(const Parts& parts) {
                             : name == "title"   ? Field::title
                             : name == "summary" ? Field::summary
                             : name == "data"    ? Field::data
+                            : name == "body"    ? Field::body
                                                 : Field::none;
         CHECK(field != Field::none);
         pieces_.push_back({std::exchange(text, {}), field});
@@ -61,6 +62,9 @@ std::string Shell::fill(const PageText& page) const {
             case Field::data:
                 html += data;
                 break;
+            case Field::body:
+                html += page.body;
+                break;
         }
     }
     return html;
@@ -75,6 +79,13 @@ std::string Shell::policy(std::string_view api_origin) const {
         "default-src 'none'; script-src {}; style-src {}; connect-src 'self'{}; worker-src blob:; "
         "img-src 'self' data: blob:{}; base-uri 'none'; form-action 'self'{}; frame-ancestors 'none'",
         source_or_none(script_hash_), source_or_none(style_hash_), api, api, api);
+}
+
+std::string with_part(std::string_view html, std::string_view name, std::string_view part) {
+    const std::string place = fmt::format("{{{{{}}}}}", name);
+    const size_t at = html.find(place);
+    CHECK(at != std::string_view::npos);
+    return std::string(html).replace(at, place.size(), part);
 }
 
 std::string hash_source(std::string_view text) {

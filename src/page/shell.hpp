@@ -18,6 +18,7 @@ struct PageText {
     std::string_view title = {};
     std::string_view summary = {};
     std::string_view data = "null";  // JSON
+    std::string_view body = {};      // the exception: markup, by who made it escaped
 };
 
 class Shell {
@@ -26,7 +27,7 @@ public:
         std::string_view html, style, script;
     };
     // REQUIRES: the html has no other placeholders than {{lang}}, {{title}}, {{summary}}, {{style}},
-    // {{script}} and {{data}}.
+    // {{script}}, {{data}} and {{body}}.
     explicit Shell(const Parts&);
 
     std::string fill(const PageText&) const;
@@ -36,7 +37,7 @@ public:
     std::string policy(std::string_view api_origin) const;
 
 private:
-    enum class Field { none, language, title, summary, data };
+    enum class Field { none, language, title, summary, data, body };
     struct Piece {
         std::string text;
         Field behind;  // what comes after the text
@@ -45,6 +46,10 @@ private:
     std::vector<Piece> pieces_;
     std::string style_hash_, script_hash_;  // 'sha256-…'; empty if there is none
 };
+
+// The markup with {{name}} replaced by a part, which may have placeholders of its own.
+// REQUIRES: there is one.
+std::string with_part(std::string_view html, std::string_view name, std::string_view part);
 
 std::string html_escaped(std::string_view text);
 

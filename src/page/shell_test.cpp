@@ -36,6 +36,15 @@ TEST(Shell, APlaceholderInATextStaysAText) {
                 HasSubstr("<title>{{script}} {{data}}</title>"));
 }
 
+TEST(Shell, ABodyIsMarkupAndItsBracesAreText) {
+    const Shell frame({.html = "<body>{{body}}</body>", .style = {}, .script = {}});
+    EXPECT_EQ(frame.fill({.body = "<p>{{data}}</p>"}), "<body><p>{{data}}</p></body>");
+}
+
+TEST(Shell, APartTakesThePlaceOfItsName) {
+    EXPECT_EQ(with_part("<body>{{body}}</body>", "body", "<p>{{data}}</p>"), "<body><p>{{data}}</p></body>");
+}
+
 TEST(Shell, ThePolicyNamesWhatIsInlinedAndNothingElse) {
     // printf 'run()' | openssl dgst -sha256 -binary | base64
     const std::string policy = shell.policy("");

@@ -1,14 +1,16 @@
 #include "sandbox/api.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 
 #include "base/check.hpp"
 #include "base/crypto.hpp"
 #include "http/json.hpp"
 #include "http/language.hpp"
+#include "http/route.hpp"
 #include "sandbox/intent_body.hpp"
 #include "sandbox/pay_page.hpp"
 
@@ -40,18 +42,8 @@ Reply html_reply(unsigned status, std::string body) {
 
 // A number of the query; nothing if it is none.
 std::optional<uint64_t> number_in(std::string_view query, std::string_view name, uint64_t otherwise) {
-    while (!query.empty()) {
-        const size_t end = query.find('&');
-        const std::string_view part = query.substr(0, end);
-        query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
-        if (!part.starts_with(name) || part.substr(name.size(), 1) != "=") continue;
-        const std::string_view text = part.substr(name.size() + 1);
-        uint64_t number = 0;
-        const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{} || at != text.data() + text.size()) return std::nullopt;
-        return number;
-    }
-    return otherwise;
+    const auto text = query_field(query, name);
+    return text ? parse_number<uint64_t>(*text) : otherwise;
 }
 
 struct KeyAndVerb {
@@ -68,6 +60,19 @@ std::optional<KeyAndVerb> parse_key(std::string_view path) {
 
 std::string_view path_of(std::string_view target) {
     return target.substr(0, target.find('?'));
+}
+
+std::string_view query_of(std::string_view target) {
+    return target.substr(std::min(path_of(target).size() + 1, target.size()));
+}
+
+// The one that the shop's page has handed over, or that the browser likes.
+Language language_of(const Ask& ask) {
+    const std::string_view wanted = query_field(query_of(ask.target), "lang").value_or("");
+    for (const Language language : {Language::en, Language::zh_hans, Language::zh_hant}) {
+        if (tag_of(language) == wanted) return language;
+    }
+    return choose_language(ask.accept_language);
 }
 
 }  // namespace
@@ -89,7 +94,7 @@ Reply SandboxApi::answer(const Ask& ask, const Moment& at) {
 
     if (path == "/v1/faults") return answer_faults(ask);
     if (path == "/v1/payments" && ask.method == "GET") {
-        return answer_list(ask.target.substr(std::min(path.size() + 1, ask.target.size())));
+        return answer_list(query_of(ask.target));
     }
     if (path.starts_with(payments_path)) return answer_payment(ask, path.substr(payments_path.size()), at);
     return no_such_call();
@@ -183,7 +188,7 @@ Reply SandboxApi::answer_faults(const Ask& ask) {
 }
 
 Reply SandboxApi::answer_page(const Ask& ask, std::string_view path, const Moment& at) {
-    const Language language = choose_language(ask.accept_language);
+    const Language language = language_of(ask);
     const auto named = parse_key(path);
     const auto found = named ? provider_.find(named->key) : SandboxProvider::Outcome{Verdict::unknown};
     if (found.verdict == Verdict::unknown) return html_reply(404, unknown_payment_page(language));
@@ -196,7 +201,7 @@ Reply SandboxApi::answer_page(const Ask& ask, std::string_view path, const Momen
     const auto acted = verb == "capture" ? provider_.capture(key, at) : provider_.decline(key, at);
     static_cast<void>(acted);
     Reply to_page = html_reply(303, "");
-    to_page.location = std::string(page_path).append(key);
+    to_page.location = fmt::format("{}{}?lang={}", page_path, key, tag_of(language));
     return to_page;
 }
 

@@ -8,7 +8,7 @@
 //   POST /v1/payments/{key}/decline
 //   GET  /v1/payments?after=&limit=  every payment, for a test's judge
 //   GET, PUT /v1/faults              the fault switch, and how the webhooks fared
-//   GET  /pay/{key}                  the buyer's page; POST /pay/{key}/capture, /decline
+//   GET  /pay/{key}?lang=            the buyer's page; POST /pay/{key}/capture, /decline
 //
 // Thread safety: none; it belongs to the server's thread.
 #pragma once

@@ -34,7 +34,7 @@ TEST_F(Api, APaymentIsMadeOnceAndAnsweredWhole) {
     EXPECT_EQ(made.status, 201u);
     const auto expected = object_of(
         R"({"key":"k-1","state":"created","amount_minor":1999,"currency":"CNY","captured_minor":0,
-            "captured_currency":"","reference":"order-1","payment_url":"http://pay/pay/k-1","version":1})");
+            "captured_currency":"","reference":"order-1","payment_url":"http://pay/pay/k-1?lang={lang}","version":1})");
     EXPECT_EQ(object_of(made.body), expected);
     EXPECT_EQ(call("PUT", "/v1/payments/k-1", intent_body).status, 200u);
     EXPECT_EQ(object_of(call("GET", "/v1/payments/k-1").body), expected);
@@ -145,7 +145,9 @@ TEST_F(Api, ABuyerPaysOnThePageWithoutAKey) {
     EXPECT_THAT(visit("GET", "/pay/k", "zh-TW").body, HasSubstr("請"));
     const Reply declined = visit("POST", "/pay/k/decline");
     EXPECT_EQ(declined.status, 303u);
-    EXPECT_EQ(declined.location, "/pay/k");
+    EXPECT_EQ(declined.location, "/pay/k?lang=en");
+    EXPECT_THAT(visit("GET", "/pay/k?lang=zh-Hans", "zh-TW").body, HasSubstr("lang=\"zh-Hans\""));
+    EXPECT_THAT(visit("GET", "/pay/k?lang={lang}", "zh-TW").body, HasSubstr("lang=\"zh-Hant\""));
     EXPECT_EQ(state("k"), "declined");
     EXPECT_EQ(visit("POST", "/pay/k/capture").status, 303u);
     EXPECT_EQ(state("k"), "captured");

@@ -57,7 +57,7 @@ TEST(EventOutbox, AnEventSaysWhatHappenedAndWhen) {
     EXPECT_EQ(text_of(body, "type"), "payment.captured");
     EXPECT_EQ(text_of(body, "timestamp"), "2023-11-14T22:13:20Z");
     EXPECT_EQ(body.at("data"), payment_json(paid, "http://pay"));
-    EXPECT_EQ(text_of(body.at("data").as_object(), "payment_url"), "http://pay/pay/k1");
+    EXPECT_EQ(text_of(body.at("data").as_object(), "payment_url"), "http://pay/pay/k1?lang={lang}");
 }
 
 TEST(EventOutbox, WithoutFaultsEachIsSentOnceInOrderAndAtOnce) {

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "http/language.hpp"
 #include "page/assets.hpp"
 #include "page/shell.hpp"
+#include "sandbox/money_text.hpp"
 
 namespace doorbuster::sandbox {
 
@@ -67,17 +67,21 @@ const Words& words_in(Language language) {
     return words_of[static_cast<size_t>(language)];
 }
 
+const Shell& shell() {
+    static const Shell made({.html = assets::frame_html(), .style = assets::style(), .script = {}});
+    return made;
+}
+
 // `goods` is what is paid for, `panel` how it stands and what can be done.
 std::string page(Language language, std::string_view goods, std::string_view panel) {
     const Words& words = words_in(language);
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"{}\">\n<head><meta charset=\"utf-8\">"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{}</title>"
-        "<link rel=\"icon\" href=\"data:,\"><style>{}</style></head>\n"
-        "<body><header><b class=\"home\">{}</b></header>\n"
+    const std::string body = fmt::format(
+        "<header><b class=\"home\">{}</b></header>\n"
         "<main><section class=\"goods\">\n{}<p class=\"fair\">{}</p>\n</section>\n"
-        "<div class=\"panel\">\n{}</div></main></body>\n</html>\n",
-        tag_of(language), words.title, assets::style(), words.title, goods, words.notice, panel);
+        "<div class=\"panel\">\n{}</div></main>",
+        words.title, goods, words.notice, panel);
+    return shell().fill(
+        {.language = tag_of(language), .title = words.title, .summary = words.notice, .body = body});
 }
 
 std::string stage(std::string_view kind, std::string_view sentence) {
@@ -87,43 +91,33 @@ std::string stage(std::string_view kind, std::string_view sentence) {
         kind, sentence);
 }
 
-std::string button(std::string_view key, std::string_view act, std::string_view label,
-                   std::string_view kind) {
+struct Button {
+    std::string_view act, label, kind;
+};
+
+// What follows is in the same language.
+std::string button(std::string_view key, Language language, const Button& button) {
     return fmt::format(
-        "<form method=\"post\" action=\"/pay/{}/{}\"><button class=\"{}\">{}</button></form>\n",
-        html_escaped(key), act, kind, label);
+        "<form method=\"post\" action=\"/pay/{}/{}?lang={}\"><button class=\"{}\">{}</button></form>\n",
+        html_escaped(key), button.act, tag_of(language), button.kind, button.label);
 }
 
 }  // namespace
-
-std::string amount_text(int64_t amount_minor, std::string_view currency) {
-    constexpr std::array<std::string_view, 14> without{"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF",
-                                                       "KRW", "PYG", "RWF", "UGX", "VND", "XAF", "XPF"};
-    constexpr std::array<std::string_view, 7> with_three{"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"};
-    const auto is_in = [&](const auto& list) {
-        return std::find(list.begin(), list.end(), currency) != list.end();
-    };
-    if (is_in(without)) return fmt::format("{} {}", currency, amount_minor);
-    if (is_in(with_three)) {
-        return fmt::format("{} {}.{:03}", currency, amount_minor / 1000, amount_minor % 1000);
-    }
-    return fmt::format("{} {}.{:02}", currency, amount_minor / 100, amount_minor % 100);
-}
 
 std::string pay_page(const Payment& payment, Language language) {
     const Words& words = words_in(language);
     std::string goods;
     // A tombstone has no amount to show.
     if (!payment.intent.currency.empty()) {
-        goods += fmt::format("<h1>{}</h1>\n<p>{} {}</p>\n",
-                             html_escaped(amount_text(payment.intent.amount_minor, payment.intent.currency)),
-                             words.order, html_escaped(payment.intent.reference));
+        const std::string amount = money_text(payment.intent.amount_minor, payment.intent.currency, language);
+        goods += fmt::format("<h1>{}</h1>\n<p>{} {}</p>\n", html_escaped(amount), words.order,
+                             html_escaped(payment.intent.reference));
     }
     std::string panel = stage(door_in(payment.state), words.states[static_cast<size_t>(payment.state)]);
     const bool can_pay = payment.state == PaymentState::created || payment.state == PaymentState::declined;
-    if (can_pay) panel += button(payment.key, "capture", words.pay, "first");
+    if (can_pay) panel += button(payment.key, language, {"capture", words.pay, "first"});
     if (payment.state == PaymentState::created)
-        panel += button(payment.key, "decline", words.decline, "second");
+        panel += button(payment.key, language, {"decline", words.decline, "second"});
     if (!payment.intent.return_url.empty()) {
         panel += fmt::format("<p><a id=\"back\" href=\"{}\">{}</a></p>\n",
                              html_escaped(payment.intent.return_url), words.back);
@@ -136,10 +130,7 @@ std::string unknown_payment_page(Language language) {
 }
 
 const std::string& pay_page_policy() {
-    static const std::string policy = fmt::format(
-        "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'self'; "
-        "frame-ancestors 'none'",
-        hash_source(assets::style()));
+    static const std::string policy = shell().policy("");
     return policy;
 }
 

@@ -18,7 +18,4 @@ std::string unknown_payment_page(Language);
 // The Content-Security-Policy of both: no script, and no style but the one that is in them.
 const std::string& pay_page_policy();
 
-// "CNY 12.34": with as many decimals as the currency has.
-std::string amount_text(int64_t amount_minor, std::string_view currency);
-
 }  // namespace doorbuster::sandbox

@@ -37,7 +37,7 @@ boost::json::object payment_json(const Payment& payment, std::string_view public
             {"captured_minor", payment.captured_minor},
             {"captured_currency", payment.captured_currency},
             {"reference", payment.intent.reference},
-            {"payment_url", std::string(public_url) + "/pay/" + payment.key},
+            {"payment_url", std::string(public_url) + "/pay/" + payment.key + "?lang={lang}"},
             {"version", payment.version}};
 }
 

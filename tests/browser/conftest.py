@@ -1,4 +1,5 @@
 """What the browser tests need from npm, one Chromium for all of them, and a shop that takes money."""
+import fcntl
 import os
 import shutil
 import subprocess
@@ -19,8 +20,15 @@ INSTALLED = HERE.parents[1] / "build" / "browser"
 @pytest.fixture(scope="session")
 def node_modules() -> Path:
     lock, done = HERE / "package-lock.json", INSTALLED / "installed-package-lock.json"
+    INSTALLED.mkdir(parents=True, exist_ok=True)
+    with open(INSTALLED / "one-at-a-time", "w") as one_at_a_time:  # several workers come here at once
+        fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
+        install(lock, done)
+    return INSTALLED / "node_modules"
+
+
+def install(lock: Path, done: Path) -> None:
     if not done.exists() or done.read_bytes() != lock.read_bytes():
-        INSTALLED.mkdir(parents=True, exist_ok=True)
         for name in ("package.json", "package-lock.json"):
             shutil.copyfile(HERE / name, INSTALLED / name)
         # No package may run anything of its own: what is needed is files.
@@ -28,7 +36,6 @@ def node_modules() -> Path:
                                 capture_output=True, text=True)
         assert result.returncode == 0, result.stdout + result.stderr
         shutil.copyfile(lock, done)
-    return INSTALLED / "node_modules"
 
 
 @pytest.fixture(scope="session")

@@ -212,7 +212,7 @@ def test_a_payment_that_comes_too_late_is_reinstated_or_given_back(driver, late_
     provider.start()
     for end, sale, page, pay_page in pages:
         page.goto(pay_page)
-        page.click('form[action$="/capture"] button')
+        page.click('form[action*="/capture"] button')
         page.wait_true("return !document.querySelector('form')")
         page.goto(f"{visits.origin}/sales/{sale}")
         page.check(end, f"{end}-late")

@@ -57,7 +57,9 @@ def test_an_order_is_paid_on_the_page_and_refunded_by_the_shop(paid, tmp_path, p
     order = order_of(shop, sale, alice)
     begun = alice.post(f"/v1/orders/{order}/payments")
     assert begun.status == 200 and begun.json["payment_url"].startswith(f"http://127.0.0.1:{provider.port}/pay/")
-    assert alice.post(f"/v1/orders/{order}/payments").json["id"] == begun.json["id"], "once, however often"
+    again = alice.post(f"/v1/orders/{order}/payments", headers={"Accept-Language": "zh-TW"}).json
+    assert again["id"] == begun.json["id"], "once, however often"
+    assert begun.json["payment_url"].endswith("?lang=en") and again["payment_url"].endswith("?lang=zh-Hant")
     press(begun.json["payment_url"], "capture")
     assert becomes(alice, order, "paid")["reason"] is None
     shop.stock_becomes(sale, units_sold=1)

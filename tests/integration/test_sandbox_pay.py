@@ -33,13 +33,13 @@ def heard(merchant: Receiver, kind: str, key: str):
 def test_a_buyer_pays_on_the_page_and_the_merchant_hears_of_it_signed(provider, merchant):
     made = provider.create("attempt-1", return_url="https://shop.example/orders/1")
     assert made.status == 201 and made.json["state"] == "created" and made.json["captured_minor"] == 0
-    assert made.json["payment_url"] == f"{provider.url}/pay/attempt-1"
+    assert made.json["payment_url"] == f"{provider.url}/pay/attempt-1?lang={{lang}}"
     again = provider.create("attempt-1", return_url="https://shop.example/orders/1")
     assert (again.status, again.json) == (200, made.json)
     assert provider.create("attempt-1", amount_minor=1).status == 409
 
     page = provider.call("GET", "/pay/attempt-1", key="none")
-    assert page.status == 200 and b"CNY 19.99" in page.body and b"order-1" in page.body
+    assert page.status == 200 and "CN¥19.99".encode() in page.body and b"order-1" in page.body
     assert "请".encode() in provider.call("GET", "/pay/attempt-1", Accept_Language="zh-CN").body
     assert provider.call("POST", "/pay/attempt-1/decline", key="none").status == 303
     assert b"try again" in provider.call("GET", "/pay/attempt-1").body

@@ -138,3 +138,17 @@ def test_the_clock_the_page_and_the_document_are_served(shop):
     assert shop.anyone.get("/").headers["content-type"].startswith("text/html")
     assert shop.anyone.get("/openapi.json").json["openapi"].startswith("3.1")
     assert shop.anyone.post("/dev/sign-in", {"buyer": "eve"}).status == 404, "only `doorbuster dev` signs in"
+
+
+def test_the_clock_tells_how_a_sale_stands(shop):
+    sale = shop.create_sale(opens_at=instant(3600), closes_at=instant(7200))
+    shown = shop.anyone.get(f"/v1/sales/{sale}").json
+    told = shop.anyone.get(f"/v1/time?sale={sale}").json["sale"]
+    assert told == {name: shown[name] for name in ("state", "opens_at_ms", "closes_at_ms")}
+    shop.act(sale, "warm")
+    shop.act(sale, "open")
+    told = shop.anyone.get(f"/v1/time?sale={sale}").json
+    assert told["sale"]["state"] == "open" and told["sale"]["opens_at_ms"] <= told["now_ms"]
+    draft = shop.create_sale(opens_at=instant(3600), closes_at=instant(7200), state="draft")
+    for unknown in (draft, "none", ""):
+        assert "sale" not in shop.anyone.get(f"/v1/time?sale={unknown}").json

@@ -6,15 +6,8 @@ import { jittered, pause, persist } from "./http.js";
 import * as identity from "./identity.js";
 import * as shell from "./shell.js";
 import { add, countdown, day_and_time, money, put, say, tell } from "./shell.js";
-import * as en from "./words_en.js";
-import * as hans from "./words_zh_hans.js";
-import * as hant from "./words_zh_hant.js";
+import * as words from "./words.js";
 
-const words = [
-  { ...en.shell, ...en.orders },
-  { ...hans.shell, ...hans.orders },
-  { ...hant.shell, ...hant.orders },
-];
 const look_again_ms = 5000;
 const grace_ms = 5000;  // in which "give it back" can be taken back
 const main = document.querySelector("main");
@@ -72,7 +65,7 @@ function show() {
     loading: say("moment"),
     empty: say("none"),
     offline: tell("offline").join(" "),
-    sign_in: tell("sign_in").join(" "),
+    sign_in: tell(data.dev ? "demo" : "sign_in").join(" "),
   };
   put($("status"), note || words_now[state] || "");
   $("sign-in").hidden = state != "sign_in" || !data.dev;
@@ -157,7 +150,7 @@ async function learn_names() {
 }
 
 async function begin() {
-  shell.begin(words, show);
+  shell.begin({ ...words.shell, ...words.orders }, show);
   $("more").onclick = load_more;
   identity.on_demo_sign_in(() => {
     shell.signed_in();

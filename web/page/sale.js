@@ -8,21 +8,13 @@ import { jittered, pause, pause_after, persist, will_pass } from "./http.js";
 import * as identity from "./identity.js";
 import { forget_milestone, show_facts, show_goods, show_state, show_time } from "./sale_view.js";
 import * as shell from "./shell.js";
-import { has_opened, is_lit, is_warm, state_of, warms_at } from "./states.js";
+import { is_lit, is_warm, state_of, warms_at } from "./states.js";
 import { keep, recall } from "./store.js";
-import * as en from "./words_en.js";
-import * as hans from "./words_zh_hans.js";
-import * as hant from "./words_zh_hant.js";
-
-// Spelled out, so that the bundle has only the words of this page.
-const words = [
-  { ...en.shell, ...en.sale },
-  { ...hans.shell, ...hans.sale },
-  { ...hant.shell, ...hant.sale },
-];
+import * as words from "./words.js";
 
 const grace_ms = 5000;  // in which "give it back" can be taken back
 const check_spread_ms_max = 60000;
+const look_ms_max = 120000;
 const { id } = data.sale;
 const path = "/v1/sales/" + id;
 const start_jitter_ms = Math.random() * (data.sale.start_jitter_ms || 0);
@@ -334,20 +326,29 @@ async function enter() {
     model.is_unknown = code == "unauthenticated";
   }
   get_checked();
-  // A page of before the start does not know what has happened since.
-  if (is_lit(model, clock.now()) && !has_opened(model.sale)) refresh();
 }
 
-async function set_clock() {
-  await clock.set_clock(3, on_wait);
+async function set_clock(samples) {
+  await clock.set_clock(samples, on_wait, (news) => set_sale({ ...model.sale, ...news }));
   // What the page came with was so at the latest now.
   if (model.stop) model.stop.at_ms = model.stop.at_ms || clock.now();
   on_answer();
   update();
 }
 
+// The last sample is taken shortly before the start, when the first ones are old and the operator may
+// have moved it, by each page at a moment of its own. Together with the check that makes five requests.
+function look_before_start() {
+  const before_ms = Math.min(1000 * model.sale.warm_before_s, look_ms_max);
+  const wait_ms = model.sale.opens_at_ms - clock.now() - before_ms * (0.1 + Math.random() / 2);
+  later(Math.max(0, wait_ms), async () => {
+    await set_clock(1);
+    if (model.sale.opens_at_ms - clock.now() > before_ms) look_before_start();
+  });
+}
+
 async function begin() {
-  shell.begin(words, () => {
+  shell.begin({ ...words.shell, ...words.sale }, () => {
     show_goods(model, choose);
     update();
   });
@@ -369,7 +370,7 @@ async function begin() {
   // Back from the payment page: what was kept in memory is of before.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
   addEventListener("visibilitychange", () => {
-    if (clock.has_slept()) set_clock();
+    if (clock.has_slept()) set_clock(2);
     tick();
   });
 
@@ -379,7 +380,8 @@ async function begin() {
   update();
   // What was pressed before is known before the button can be pressed again.
   if (recall(record_name())) enter();
-  await set_clock();
+  await set_clock(2);
+  look_before_start();
   if (!model.press && !model.purchase) enter();
 }
 

@@ -2,7 +2,7 @@
 import { link } from "./api.js";
 import * as clock from "./clock.js";
 import { $, data } from "./data.js";
-import { add, countdown, day_and_time, money, number, put, say, show, span, tell, time_of_day } from "./shell.js";
+import { add, count, countdown, day_and_time, money, number, put, say, show, span, tell, time_of_day } from "./shell.js";
 import { is_lit, is_over, milestones } from "./states.js";
 
 const main = document.querySelector("main");
@@ -39,14 +39,14 @@ export function show_goods({ sale, item }, on_item) {
 }
 
 export function show_facts(sale, item) {
-  const facts = {
-    opens_at: day_and_time(sale.opens_at_ms),
-    units: number(item.units_total),
-    per_buyer: number(item.units_per_buyer_max),
-    to_pay: span(sale.payment_window_s),
-  };
+  const facts = [
+    say("opens_at", day_and_time(sale.opens_at_ms)),
+    count("units", item.units_total),
+    say("per_buyer", number(item.units_per_buyer_max)),
+    say("to_pay", span(sale.payment_window_s)),
+  ];
   put($("facts"), "");
-  for (const fact in facts) add($("facts"), "li", say(fact, facts[fact]));
+  for (const fact of facts) add($("facts"), "li", fact);
   $("quantity").max = item.units_per_buyer_max;
 }
 
@@ -55,7 +55,8 @@ function words_of(state, { item, stop, press, purchase, is_back }) {
   if (state == "refused") return [stop.title || say("retry")];
   const { order, sequence } = purchase || {};
   const key =
-    state == "open" && is_back ? "back"
+    state == "sign_in" && data.dev ? "demo"
+    : state == "open" && is_back ? "back"
     : state == "repeating" && press.code == "not_open" ? "late_opening"
     : state == "repeating" && /network|unknown|rebuilding/.test(press.code) ? "unanswered"
     : state == "reserved" && !can_pay(order) ? "settling"
@@ -90,7 +91,7 @@ export function show_state(state, model) {
   show("caption", counts || is_payable, say(is_payable ? "pay_within" : is_lit(model, clock.now()) ? "closes_in" : "opens_in"));
   show("clock", counts);
   show("timer", is_payable);
-  show("accuracy", counts, clock.error_ms ? say("accuracy", clock.error_ms) : "…");
+  show("accuracy", counts, clock.error_ms ? say("accuracy", Math.ceil(clock.error_ms)) : "…");
 
   show("order", order, order && say("order", order.id));
   if (order) $("order").href = link("orders") + "#o" + order.id;

@@ -6,15 +6,8 @@ import { jittered, pause, persist } from "./http.js";
 import * as shell from "./shell.js";
 import { add, countdown, day_and_time, money, put, say, tell } from "./shell.js";
 import { has_opened, is_over } from "./states.js";
-import * as en from "./words_en.js";
-import * as hans from "./words_zh_hans.js";
-import * as hant from "./words_zh_hant.js";
+import * as words from "./words.js";
 
-const words = [
-  { ...en.shell, ...en.sales },
-  { ...hans.shell, ...hans.sales },
-  { ...hant.shell, ...hant.sales },
-];
 const look_again_ms = 20000;
 const main = document.querySelector("main");
 
@@ -79,7 +72,7 @@ async function load() {
 }
 
 async function begin() {
-  shell.begin(words, show);
+  shell.begin({ ...words.shell, ...words.sales }, show);
   show();
   await clock.set_clock(1, on_wait);
   setInterval(tick, 1000);

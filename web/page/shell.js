@@ -20,13 +20,19 @@ export function add(parent, tag, text = "") {
 }
 
 const name = "doorbuster.language";
-let tables, words;
+let words, index;
 
-export const say = (key, value) => words[key].replace("{}", () => value);
+export const say = (key, value) => words[key][index].replaceAll("{}", () => value);
 // A headline and a sentence.
 export const tell = (key, value) => say("s_" + key, value).split("|");
 
 const language = () => document.documentElement.lang;
+
+// One, or many.
+export function count(key, value) {
+  const [one, many = one] = say(key, number(value)).split("|");
+  return new Intl.PluralRules(language()).select(value) == "one" ? one : many;
+}
 
 function preferred() {
   for (const tag of [recall(name), ...navigator.languages]) {
@@ -39,15 +45,14 @@ function preferred() {
 
 function speak(tag) {
   document.documentElement.lang = $("language").value = tag;
-  words = tables[data.languages.indexOf(tag)];
+  index = data.languages.indexOf(tag);
   for (const part of document.querySelectorAll("[data-say]")) part.textContent = say(part.dataset.say);
   show("who", data.dev && identity.token());
   put($("buyer"), identity.buyer());
 }
 
-// tables: the words in the order of data.languages.
-export function begin(words_by_language, on_language) {
-  tables = words_by_language;
+export function begin(words_of_page, on_language) {
+  words = words_of_page;
   for (const anchor of document.querySelectorAll("[data-link]")) anchor.href = link(anchor.dataset.link);
   $("language").onchange = (event) => {
     keep(name, event.target.value);
