@@ -1,0 +1,364 @@
+#include "store_cluster/pg_placing.hpp"
+
+#include <fmt/format.h>
+
+namespace doorbuster::pg {
+
+namespace {
+
+const LedgerEntry& entry_of(const Placement& placement) {
+    if (!placement.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
+    return *placement.record.entry;
+}
+
+const std::string select_terms =
+    "SELECT i.sale, i.id, i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency, "
+    "s.stock_policy, i.version, i.units_available "
+    "FROM unnest($1::text[], $2::text[]) AS a(sale, item) "
+    "JOIN items i ON i.sale = a.sale AND i.id = a.item JOIN sales s ON s.id = i.sale "
+    "ORDER BY i.sale, i.id";
+const std::string select_terms_locked = select_terms + " FOR UPDATE OF i";
+
+constexpr std::string_view update_position =
+    "UPDATE partition_offsets SET position = $3 WHERE partition = $1 AND position = $2 AND generation = $4";
+
+Params position_params(WorkerPlace place, uint64_t expected, uint64_t to) {
+    return Params().add(place.partition).add(expected).add(to).add(place.generation);
+}
+
+void expect_moved(const Rows& answer) {
+    if (answer.changed() == 1) return;
+    throw Failure(StoreErrc::conflict,
+                  "the worker's position is not the one expected, or another worker has its partition");
+}
+
+}  // namespace
+
+void move_position(Connection& connection, WorkerPlace place, uint64_t expected, uint64_t to) {
+    expect_moved(connection.run(update_position, position_params(place, expected, to)));
+}
+
+void cancel_unplaceable(Connection& connection, WorkerPlace place, const LedgerRecord& record, Instant now) {
+    const LedgerEntry& entry = *record.entry;
+    const Acceptance& acceptance = entry.acceptance;
+    const std::string_view sale = entry.sale.view(), item = entry.item.view();
+    connection.queue("SELECT version FROM items WHERE sale = $1 AND id = $2 FOR UPDATE",
+                     Params().add(sale).add(item));
+    const Rows inserted = connection.run(
+        "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, partition, position, "
+        "state, reason) VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, 'cancelled', $10) "
+        "ON CONFLICT(id) DO NOTHING",
+        Params()
+            .add(acceptance.purchase)
+            .add(sale)
+            .add(item)
+            .add(acceptance.buyer.view())
+            .add(acceptance.units)
+            .add(acceptance.sequence)
+            .add(to_ms(acceptance.accepted_at))
+            .add(place.partition)
+            .add(record.position)
+            .add(reason_unplaceable));
+    if (inserted.changed() != 1) return;
+    Journal journal(place.partition, now);
+    if (acceptance.units > 0) journal.give_back({sale, item, acceptance.purchase, acceptance.units});
+    journal.tell(EventKind::purchase_cancelled, {.sale = sale, .purchase = acceptance.purchase});
+    journal.queue(connection);
+    connection.settle();
+}
+
+Placing::Placing(Connection& connection, WorkerPlace place, std::span<const Placement> placements,
+                 Instant now, bool locked)
+    : connection_(connection),
+      place_(place),
+      placements_(placements),
+      now_(now),
+      locked_(locked),
+      journal_(place.partition, now) {
+    for (const Placement& placement : placements_) {
+        const LedgerEntry& entry = entry_of(placement);
+        ItemBatch& item = items_[{entry.sale.view(), entry.item.view()}];
+        item.active_units[entry.acceptance.buyer.view()] = 0;
+        if (entry.replaces) continued_[*entry.replaces];
+    }
+}
+
+std::vector<Placed> Placing::run_from(uint64_t expected_position) {
+    const size_t moved = connection_.queue(
+        update_position, position_params(place_, expected_position, placements_.back().record.position));
+    queue_reads();
+    const auto answers = connection_.settle();
+    expect_moved(answers[moved]);
+    return finish(answers, moved + 1);
+}
+
+std::vector<Placed> Placing::run() {
+    const size_t first = queue_reads();
+    return finish(connection_.settle(), first);
+}
+
+std::vector<Placed> Placing::finish(const std::vector<Rows>& answers, size_t first) {
+    take_in(answers, first);
+    std::vector<Placed> outcomes;
+    outcomes.reserve(placements_.size());
+    for (const Placement& placement : placements_) outcomes.push_back(decide(placement));
+    write();
+    return outcomes;
+}
+
+// Where the first of the answers will be.
+size_t Placing::queue_reads() {
+    Texts sales, items;
+    for (const auto& [key, item] : items_) {
+        sales.push(key.first);
+        items.push(key.second);
+    }
+    const size_t first =
+        connection_.queue(locked_ ? select_terms_locked : select_terms, Params().add(sales).add(items));
+    Uuids ids, replaced;
+    for (const Placement& placement : placements_) ids.push(entry_of(placement).acceptance.purchase);
+    connection_.queue("SELECT id FROM purchases WHERE id = ANY($1::uuid[])", Params().add(ids));
+    for (const auto& [id, continued] : continued_) replaced.push(id);
+    connection_.queue(
+        "SELECT p.id, p.order_id, o.state FROM purchases p "
+        "LEFT JOIN orders o ON o.id = p.order_id AND o.sale = p.sale AND o.item = p.item "
+        "WHERE p.id = ANY($1::uuid[])",
+        Params().add(replaced));
+    for (const auto& [key, item] : items_) {
+        Texts buyers;
+        for (const auto& [buyer, units] : item.active_units) buyers.push(buyer);
+        connection_.queue(
+            "SELECT buyer, units FROM orders "
+            "WHERE sale = $1 AND item = $2 AND buyer = ANY($3::text[]) AND hold != 'finished'",
+            Params().add(key.first).add(key.second).add(buyers));
+    }
+    return first;
+}
+
+void Placing::take_in(const std::vector<Rows>& answers, size_t first) {
+    const Rows& terms = answers[first];
+    for (size_t i = 0; i < terms.size(); ++i) {
+        const Row row = terms[i];
+        ItemBatch& item = items_.at({row.text(0), row.text(1)});
+        item.price_minor = row.integer(2);
+        item.units_per_buyer_max = row.integer(3);
+        item.payment_window_s = row.integer(4);
+        item.currency = row.text(5);
+        item.policy = required(stock_policy_of(row.text(6)), "stock policy");
+        item.version = row.integer(7);
+        item.units_available = row.integer(8);
+    }
+    for (const auto& [key, item] : items_) {
+        if (item.version == 0) {
+            throw Failure(StoreErrc::not_allowed,
+                          fmt::format("there is no item {} in a sale {}", key.second, key.first));
+        }
+    }
+    const Rows& known = answers[first + 1];
+    for (size_t i = 0; i < known.size(); ++i) known_.insert(known[i].purchase(0));
+    std::map<PurchaseId, Continued> found;
+    const Rows& replaced = answers[first + 2];
+    for (size_t i = 0; i < replaced.size(); ++i) {
+        const Row row = replaced[i];
+        Continued& one = found[row.purchase(0)];
+        one.order = row.integer_or_none<OrderId>(1);
+        if (!row.is_null(2)) one.state = required(order_state_of(row.text(2)), "order state");
+    }
+    continued_ = std::move(found);
+    size_t at = first + 3;
+    for (auto& [key, item] : items_) {
+        const Rows& active = answers[at++];
+        for (size_t i = 0; i < active.size(); ++i) {
+            item.active_units.at(active[i].text(0)) += active[i].integer(1);
+        }
+    }
+}
+
+bool Placing::take_units(ItemBatch& item, int64_t units, HoldState to) {
+    if (to == HoldState::open) return true;  // it takes none until it is paid
+    if (item.units_available < units) return false;
+    item.units_available -= units;
+    (to == HoldState::sold ? item.units_sold : item.units_held) += units;
+    return true;
+}
+
+Placed Placing::decide(const Placement& placement) {
+    const LedgerEntry& entry = entry_of(placement);
+    const Acceptance& acceptance = entry.acceptance;
+    if (!known_.insert(acceptance.purchase).second) return Placed::known_before;
+
+    ItemBatch& item = items_.at({entry.sale.view(), entry.item.view()});
+    item.is_touched = true;
+    int64_t& active = item.active_units.at(acceptance.buyer.view());
+    if (active + acceptance.units > item.units_per_buyer_max) return cancel(placement, reason_limit);
+    if (entry.replaces) {
+        const auto continued = continued_.find(*entry.replaces);
+        if (continued == continued_.end()) return cancel(placement, reason_not_continued);
+        if (continued->second.order) return reinstate(placement, item, continued->second);
+    }
+    const HoldState hold = first_hold(item.policy);
+    if (!take_units(item, acceptance.units, hold)) return cancel(placement, reason_no_unit);
+    active += acceptance.units;
+    add_purchase(placement, "", placement.order);
+    if (entry.replaces) {  // a dead letter that was tried again
+        given_.purchases.push(*entry.replaces);
+        given_.orders.push(static_cast<int64_t>(placement.order));
+        continued_[*entry.replaces] = {placement.order, OrderState::pending_payment};
+    }
+    add_order(placement, item);
+    journal_.tell(EventKind::order_created, {.sale = entry.sale.view(), .order = placement.order});
+    return Placed::ordered;
+}
+
+// A late payment has found its unit.
+Placed Placing::reinstate(const Placement& placement, ItemBatch& item, Continued& continued) {
+    const LedgerEntry& entry = entry_of(placement);
+    const Acceptance& acceptance = entry.acceptance;
+    const std::string_view sale = entry.sale.view();
+    if (!take_units(item, acceptance.units, HoldState::sold)) return cancel(placement, reason_no_unit);
+    if (continued.state != OrderState::reinstating) {
+        throw Failure(StoreErrc::not_allowed, "the order is not reinstating");
+    }
+    continued.state = OrderState::paid;
+    item.active_units.at(acceptance.buyer.view()) += acceptance.units;
+    add_purchase(placement, "", continued.order);
+    reinstated_.ids.push(continued.order);
+    reinstated_.holders.push(acceptance.purchase);
+    reinstated_.sales.push(sale);
+    reinstated_.items.push(entry.item.view());
+    journal_.stock_moved(StockMoveKind::sold,
+                         {sale, entry.item.view(), acceptance.purchase, acceptance.units});
+    journal_.tell(EventKind::order_reinstated, {.sale = sale, .order = continued.order});
+    journal_.tell(EventKind::order_paid, {.sale = sale, .order = continued.order});
+    return Placed::reinstated;
+}
+
+Placed Placing::cancel(const Placement& placement, std::string_view reason) {
+    const LedgerEntry& entry = entry_of(placement);
+    const PurchaseId& purchase = entry.acceptance.purchase;
+    add_purchase(placement, reason, {});
+    journal_.give_back({entry.sale.view(), entry.item.view(), purchase, entry.acceptance.units});
+    journal_.tell(EventKind::purchase_cancelled, {.sale = entry.sale.view(), .purchase = purchase});
+    return Placed::cancelled;
+}
+
+void Placing::add_purchase(const Placement& placement, std::string_view reason,
+                           std::optional<OrderId> order) {
+    const LedgerEntry& entry = entry_of(placement);
+    purchases_.ids.push(entry.acceptance.purchase);
+    purchases_.sales.push(entry.sale.view());
+    purchases_.items.push(entry.item.view());
+    purchases_.buyers.push(entry.acceptance.buyer.view());
+    purchases_.units.push(entry.acceptance.units);
+    purchases_.sequences.push(entry.acceptance.sequence);
+    purchases_.accepted.push(to_ms(entry.acceptance.accepted_at));
+    purchases_.positions.push(placement.record.position);
+    purchases_.states.push(order ? "ordered" : "cancelled");
+    purchases_.reasons.push_or_null(reason);
+    purchases_.orders.push(order);
+    // A later record of this batch may continue it.
+    if (!continued_.empty() || entry.replaces) {
+        continued_[entry.acceptance.purchase] = {order, std::nullopt};
+    }
+}
+
+void Placing::add_order(const Placement& placement, const ItemBatch& item) {
+    const LedgerEntry& entry = entry_of(placement);
+    const int64_t units = entry.acceptance.units;
+    orders_.ids.push(static_cast<int64_t>(placement.order));
+    orders_.purchases.push(entry.replaces ? *entry.replaces : entry.acceptance.purchase);
+    orders_.sales.push(entry.sale.view());
+    orders_.items.push(entry.item.view());
+    orders_.buyers.push(entry.acceptance.buyer.view());
+    orders_.units.push(units);
+    orders_.amounts.push(item.price_minor * units);
+    orders_.currencies.push(item.currency);
+    orders_.pay_by.push(to_ms(now_) + item.payment_window_s * 1000);
+    orders_.holds.push(name_of(first_hold(item.policy)));
+    orders_.holders.push(entry.replaces ? std::optional(entry.acceptance.purchase) : std::nullopt);
+}
+
+void Placing::write() {
+    if (purchases_.ids.size() == 0) return;
+    connection_.queue(
+        "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, partition, position, "
+        "state, reason, order_id) SELECT id, sale, item, buyer, units, sequence, accepted, $1, position, "
+        "state, "
+        "reason, order_id FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], "
+        "$7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::bigint[]) "
+        "AS t(id, sale, item, buyer, units, sequence, accepted, position, state, reason, order_id)",
+        Params()
+            .add(place_.partition)
+            .add(purchases_.ids)
+            .add(purchases_.sales)
+            .add(purchases_.items)
+            .add(purchases_.buyers)
+            .add(purchases_.units)
+            .add(purchases_.sequences)
+            .add(purchases_.accepted)
+            .add(purchases_.positions)
+            .add(purchases_.states)
+            .add(purchases_.reasons)
+            .add(purchases_.orders));
+    if (orders_.ids.size() > 0) {
+        connection_.queue(
+            "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, currency, state, "
+            "version, "
+            "created_at_ms, pay_by_ms, updated_at_ms, hold, holder) SELECT id, purchase, sale, item, buyer, "
+            "units, amount, currency, 'pending_payment', 1, $1, pay_by, $1, hold, holder "
+            "FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::bigint[], "
+            "$8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::uuid[]) "
+            "AS t(id, purchase, sale, item, buyer, units, amount, currency, pay_by, hold, holder)",
+            Params()
+                .add(to_ms(now_))
+                .add(orders_.ids)
+                .add(orders_.purchases)
+                .add(orders_.sales)
+                .add(orders_.items)
+                .add(orders_.buyers)
+                .add(orders_.units)
+                .add(orders_.amounts)
+                .add(orders_.currencies)
+                .add(orders_.pay_by)
+                .add(orders_.holds)
+                .add(orders_.holders));
+    }
+    if (given_.orders.size() > 0) {
+        connection_.queue(
+            "UPDATE purchases p SET state = 'ordered', reason = NULL, order_id = t.order_id "
+            "FROM unnest($1::uuid[], $2::bigint[]) AS t(id, order_id) WHERE p.id = t.id",
+            Params().add(given_.purchases).add(given_.orders));
+    }
+    const size_t reinstated = connection_.queue(
+        "UPDATE orders o SET state = 'paid', hold = 'sold', holder = t.holder, reason = NULL, "
+        "version = version + 1, updated_at_ms = $1 "
+        "FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[]) AS t(id, holder, sale, item) "
+        "WHERE o.id = t.id AND o.sale = t.sale AND o.item = t.item AND o.state = 'reinstating'",
+        Params()
+            .add(to_ms(now_))
+            .add(reinstated_.ids)
+            .add(reinstated_.holders)
+            .add(reinstated_.sales)
+            .add(reinstated_.items));
+    std::vector<size_t> taken;
+    for (const auto& [key, item] : items_) {
+        if (!item.is_touched) continue;
+        taken.push_back(connection_.queue(
+            "UPDATE items SET units_available = units_available - $4::bigint - $5::bigint, "
+            "units_held = units_held + $4, units_sold = units_sold + $5, version = version + 1 "
+            "WHERE sale = $1 AND id = $2 AND version = $3 AND units_available >= $4::bigint + $5::bigint",
+            Params()
+                .add(key.first)
+                .add(key.second)
+                .add(item.version)
+                .add(item.units_held)
+                .add(item.units_sold)));
+    }
+    journal_.queue(connection_);
+    const auto answers = connection_.settle();
+    bool is_overtaken = answers[reinstated].changed() != reinstated_.ids.size();
+    for (const size_t at : taken) is_overtaken |= answers[at].changed() != 1;
+    if (is_overtaken) throw Contention("the stock or an order changed meanwhile");
+}
+
+}  // namespace doorbuster::pg

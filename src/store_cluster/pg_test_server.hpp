@@ -1,0 +1,52 @@
+// A real PostgreSQL for tests and benchmarks: its own folder, a socket in it, stopped with the process.
+//
+// PostgreSQL refuses to run as root, so root starts it as another user.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "store_cluster/pg_connection.hpp"
+
+namespace doorbuster::testing {
+
+class PostgresServer {
+public:
+    enum class Durability : uint8_t {
+        none,  // a test's: a power cut may take all of it
+        full,
+    };
+
+    // Ends the process with a message if there is no PostgreSQL to start. `parent`: where its folder goes.
+    explicit PostgresServer(Durability durability, const std::string& parent = "");
+    ~PostgresServer();
+    PostgresServer(const PostgresServer&) = delete;
+    PostgresServer& operator=(const PostgresServer&) = delete;
+
+    void start();
+    void stop();  // as an operator does: those connected are cut off
+
+    pg::ConnectionOptions options(const std::string& database) const;
+    const std::string& folder() const { return folder_; }
+    pid_t process() const { return process_; }
+
+    // A database of its own, as the migrations make it.
+    std::string create_database();
+    void drop_database(const std::string& name);
+
+private:
+    [[noreturn]] void run_program(const std::vector<std::string>& words) const;
+    void wait_until_ready();
+
+    const Durability durability_;
+    std::string bin_, folder_;
+    pid_t process_ = -1;
+    int databases_ = 0;
+};
+
+// The one that all tests of a program share.
+PostgresServer& postgres();
+
+}  // namespace doorbuster::testing

@@ -1,0 +1,13 @@
+find_package(PostgreSQL 15 REQUIRED)
+
+# A real server for tests and benchmarks to start.
+add_library(doorbuster_postgres_testing STATIC EXCLUDE_FROM_ALL pg_test_server.cpp)
+target_link_libraries(doorbuster_postgres_testing PUBLIC doorbuster_postgres_store)
+
+doorbuster_library(postgres_store
+    SOURCES pg_connection.cpp pg_journal.cpp pg_migrations.cpp pg_moves.cpp pg_placing.cpp pg_pool.cpp pg_rows.cpp
+            pg_schema.cpp pg_values.cpp postgres_audit.cpp postgres_orders.cpp postgres_orders_reader.cpp
+            postgres_outbox.cpp postgres_settings.cpp
+    LINKS doorbuster_store fmt::fmt PostgreSQL::PostgreSQL
+    TESTS postgres_store_test.cpp
+    TEST_LINKS doorbuster_postgres_testing)

@@ -1,0 +1,71 @@
+// A database of its own for a test, and the store over it.
+#pragma once
+
+#include <memory>
+
+#include "base/check.hpp"
+#include "store_cluster/pg_test_server.hpp"
+#include "store_cluster/postgres_orders.hpp"
+
+namespace doorbuster::testing {
+
+class TestDatabase {
+public:
+    TestDatabase() : name_(postgres().create_database()) {}
+    ~TestDatabase() { postgres().drop_database(name_); }
+    TestDatabase(const TestDatabase&) = delete;
+    TestDatabase& operator=(const TestDatabase&) = delete;
+
+    pg::ConnectionOptions options() const { return postgres().options(name_); }
+    std::unique_ptr<PostgresOrders> open(pg::WorkerPlace place = {}) const {
+        auto opened = PostgresOrders::open(options(), place);
+        CHECK(opened.has_value());
+        return *std::move(opened);
+    }
+
+private:
+    const std::string name_;
+};
+
+// Every port over one database, as the contracts want them.
+class PostgresFixture {
+public:
+    PostgresFixture() { wipe(); }
+    Orders& orders() { return *orders_; }
+    OrdersReader& reader() { return *reader_; }
+    Settings& settings() { return orders_->settings(); }
+    Outbox& outbox() { return orders_->outbox(); }
+    AuditStore& audit() { return orders_->audit(); }
+    AuditReader& audit_reader() { return *audit_reader_; }
+    void reopen() {
+        close();
+        pool_ = std::make_unique<pg::Pool>(
+            pg::PoolOptions{.connection = database_->options(), .connections = 1, .overflow_max = 1});
+        orders_ = database_->open();
+        reader_ = std::make_unique<PostgresOrdersReader>(*pool_);
+        audit_reader_ = std::make_unique<PostgresAuditReader>(*pool_);
+    }
+    void wipe() {
+        close();
+        database_.reset();
+        database_ = std::make_unique<TestDatabase>();
+        reopen();
+    }
+    const TestDatabase& database() const { return *database_; }
+
+private:
+    void close() {
+        audit_reader_.reset();
+        reader_.reset();
+        orders_.reset();
+        pool_.reset();
+    }
+
+    std::unique_ptr<TestDatabase> database_;
+    std::unique_ptr<pg::Pool> pool_;
+    std::unique_ptr<PostgresOrders> orders_;
+    std::unique_ptr<PostgresOrdersReader> reader_;
+    std::unique_ptr<PostgresAuditReader> audit_reader_;
+};
+
+}  // namespace doorbuster::testing
