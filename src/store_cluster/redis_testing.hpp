@@ -1,10 +1,10 @@
 // A real redis-server for tests: a folder and a socket of its own, ended by its process id.
 #pragma once
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,8 +44,13 @@ public:
         std::vector<char*> argv;
         for (std::string& word : words) argv.push_back(word.data());
         argv.push_back(nullptr);
-        if (posix_spawnp(&pid_, "redis-server", nullptr, nullptr, argv.data(), environ) != 0)
-            throw std::runtime_error("redis-server cannot be started");
+        pid_ = fork();
+        if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that aborts leaves no server behind
+            execvp("redis-server", argv.data());
+            _exit(127);
+        }
+        if (pid_ < 0) throw std::runtime_error("redis-server cannot be started");
         // It is up when it answers; a process that ended is told at once.
         for (;;) {
             if (waitpid(pid_, nullptr, WNOHANG) != 0) throw std::runtime_error("redis-server ended at once");
@@ -81,11 +86,63 @@ private:
     pid_t pid_ = 0;
 };
 
+// A loopback port that nobody has at this moment.
+inline std::string free_port() {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof name;
+    const bool is_bound = bind(listener, reinterpret_cast<sockaddr*>(&name), size) == 0 &&
+                          getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size) == 0;
+    close(listener);
+    if (!is_bound) throw std::runtime_error("no free port");
+    return std::to_string(ntohs(name.sin_port));
+}
+
 // The answer to a call that Redis carries out.
 inline RedisReplyPtr ask(RedisSession& session, const RedisCall& call) {
     auto reply = session.run(call);
     if (!reply) throw std::runtime_error(reply.error().detail);
     return std::move(*reply);
 }
+
+// A book on a server of its own, with the library loaded.
+class LoadedBook {
+public:
+    explicit LoadedBook(uint32_t units, std::vector<std::string> settings = {})
+        : server(std::move(settings)), redis(server.connect()) {
+        (void)ask(redis, load_library_call());
+        load(2, units);
+    }
+
+    void load(uint64_t epoch, uint32_t units) {
+        const auto pin =
+            read_pin(*ask(redis, load_call(bucket, {.epoch = epoch,
+                                                    .word = word,
+                                                    .stock = {.units_total = units, .units_available = units},
+                                                    .takes = {}})));
+        if (!pin) throw std::runtime_error(pin.error().detail);
+        fence = {*pin, epoch};
+    }
+    RedisResult<std::vector<std::optional<ReserveVerdict>>> reserve(
+        const std::vector<ReserveEntry>& entries) {
+        return read_reserve(*ask(redis, reserve_call(bucket, fence, entries, t0)), entries.size());
+    }
+    BookPeek peek() {
+        auto peek = read_peek(*ask(redis, peek_call(bucket)));
+        if (!peek) throw std::runtime_error(peek.error().detail);
+        return *peek;
+    }
+    Stock stock() { return peek().book.value().figures.stock; }
+
+    RedisServer server;
+    RedisSession redis;
+    const BookBucket bucket{SaleId("phone-drop"), ItemId("phone")};
+    BookWord word{.version = 1,
+                  .phase = Phase::selling,
+                  .terms = {.units_per_buyer_max = 2, .opens_at = t0, .closes_at = t0 + 1h}};
+    Fence fence;
+};
 
 }  // namespace doorbuster::testing
