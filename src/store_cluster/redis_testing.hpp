@@ -24,6 +24,7 @@ public:
     // `settings` are command-line words such as {"--maxmemory", "4mb"}.
     explicit RedisServer(std::vector<std::string> settings = {}) : settings_(std::move(settings)) {
         std::string folder = std::filesystem::temp_directory_path() / "doorbuster-redis-XXXXXX";
+        ::signal(SIGPIPE, SIG_IGN);  // as the server does
         if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder for Redis");
         folder_ = folder;
         start();
