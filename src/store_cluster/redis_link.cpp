@@ -59,6 +59,8 @@ void RedisLink::greet() {
             return close(RedisErrc::unreachable);
         }
         is_up_ = true;
+        timer_.cancel();  // it was set to the patience of dialling
+        is_timed_ = false;
         if (listener_ != nullptr) listener_->link_up(*this);
     });
     waiting_.back().due = std::chrono::steady_clock::now() + options_.connect_max;
