@@ -119,7 +119,7 @@ void PostgresServer::start() {
                                    "-clisten_addresses=",
                                    "-cunix_socket_directories=" + folder_,
                                    "-cmax_connections=100",
-                                   "-cshared_buffers=128MB"};
+                                   "-cshared_buffers=64MB"};
     if (durability_ == Durability::none) {
         words.insert(words.end(), {"-cfsync=off", "-cfull_page_writes=off"});
     }
@@ -155,20 +155,33 @@ pg::ConnectionOptions PostgresServer::options(const std::string& database) const
     return options;
 }
 
-std::string PostgresServer::create_database() {
-    pg::Connection connection(options("postgres"));
-    if (databases_++ == 0) {
-        connection.run_script("CREATE DATABASE migrated");
-        pg::Connection fresh(options("migrated"));
+// Much quicker than a new database for every test.
+std::string PostgresServer::take_database() {
+    if (idle_databases_.empty()) {
+        const std::string name = fmt::format("test_{}", ++databases_);
+        pg::Connection(options("postgres")).run_script("CREATE DATABASE " + name);
+        pg::Connection fresh(options(name));
         pg::prepare(fresh);
+        return name;
     }
-    const std::string name = fmt::format("test_{}", databases_);
-    connection.run_script("CREATE DATABASE " + name + " TEMPLATE migrated");
+    const std::string name = idle_databases_.back();
+    idle_databases_.pop_back();
+    pg::Connection(options(name)).run_script(R"sql(
+        SET session_replication_role = replica;  -- no foreign keys to heed
+        DO $$ DECLARE one record; BEGIN
+            FOR one IN SELECT oid::regclass AS name FROM pg_class
+                WHERE relnamespace = 'doorbuster'::regnamespace AND relkind IN ('r', 'p')
+                AND NOT relispartition AND relname NOT IN ('migrations', 'notifier', 'partition_offsets')
+            LOOP EXECUTE format('DELETE FROM %s', one.name); END LOOP;
+            FOR one IN SELECT oid::regclass AS name FROM pg_class
+                WHERE relnamespace = 'doorbuster'::regnamespace AND relkind = 'S'
+            LOOP EXECUTE format('ALTER SEQUENCE %s RESTART', one.name); END LOOP;
+        END $$;
+        UPDATE notifier SET position = 0;
+        DELETE FROM partition_offsets WHERE partition != 0;
+        UPDATE partition_offsets SET position = 0, generation = 0;
+    )sql");
     return name;
-}
-
-void PostgresServer::drop_database(const std::string& name) {
-    pg::Connection(options("postgres")).run_script("DROP DATABASE " + name + " WITH (FORCE)");
 }
 
 PostgresServer& postgres() {

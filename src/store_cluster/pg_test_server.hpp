@@ -32,9 +32,9 @@ public:
     const std::string& folder() const { return folder_; }
     pid_t process() const { return process_; }
 
-    // A database of its own, as the migrations make it.
-    std::string create_database();
-    void drop_database(const std::string& name);
+    // A database as the migrations leave it: one that came back and was emptied, or a new one.
+    std::string take_database();
+    void give_back(const std::string& name) { idle_databases_.push_back(name); }
 
 private:
     [[noreturn]] void run_program(const std::vector<std::string>& words) const;
@@ -44,6 +44,7 @@ private:
     std::string bin_, folder_;
     pid_t process_ = -1;
     int databases_ = 0;
+    std::vector<std::string> idle_databases_;
 };
 
 // The one that all tests of a program share.

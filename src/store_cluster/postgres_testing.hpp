@@ -11,11 +11,15 @@ namespace doorbuster::testing {
 
 class TestDatabase {
 public:
-    TestDatabase() : name_(postgres().create_database()) {}
-    ~TestDatabase() { postgres().drop_database(name_); }
+    TestDatabase() : name_(postgres().take_database()) {}
+    ~TestDatabase() {
+        if (!is_spoilt_) postgres().give_back(name_);
+    }
     TestDatabase(const TestDatabase&) = delete;
     TestDatabase& operator=(const TestDatabase&) = delete;
 
+    // Its schema is not the one of the migrations any more: nobody else uses it.
+    void spoil() { is_spoilt_ = true; }
     pg::ConnectionOptions options() const { return postgres().options(name_); }
     std::unique_ptr<PostgresOrders> open(pg::WorkerPlace place = {}) const {
         auto opened = PostgresOrders::open(options(), place);
@@ -25,6 +29,7 @@ public:
 
 private:
     const std::string name_;
+    bool is_spoilt_ = false;
 };
 
 // Every port over one database, as the contracts want them.

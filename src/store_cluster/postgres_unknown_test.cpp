@@ -1,0 +1,200 @@
+// Connections that break at the worst moment, and servers that go away.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "store/contract_testing.hpp"
+#include "store_cluster/postgres_testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+
+sockaddr_un socket_in(const std::string& folder) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::strncpy(address.sun_path, (folder + "/.s.PGSQL.5432").c_str(), sizeof address.sun_path - 1);
+    return address;
+}
+
+// Stands between the store and PostgreSQL, and cuts the first COMMIT that it is told to cut: before it
+// reaches the server, or behind the server's answer, which nobody hears.
+class CuttingProxy {
+public:
+    enum class Cut : uint8_t { before_it_lands, after_it_landed };
+
+    explicit CuttingProxy(Cut cut) : cut_(cut), folder_(postgres().folder() + "/proxy") {
+        std::filesystem::create_directory(folder_);
+        listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
+        const sockaddr_un address = socket_in(folder_);
+        CHECK(bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+        CHECK(listen(listener_, 8) == 0);
+        thread_ = std::thread([this] { serve(); });
+    }
+    ~CuttingProxy() {
+        shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        close(listener_);
+        std::filesystem::remove_all(folder_);
+    }
+    CuttingProxy(const CuttingProxy&) = delete;
+    CuttingProxy& operator=(const CuttingProxy&) = delete;
+
+    pg::ConnectionOptions options(const TestDatabase& database) const {
+        auto options = database.options();
+        options.url += " host=" + folder_;
+        return options;
+    }
+    bool has_cut() const { return has_cut_; }
+
+private:
+    void serve() {
+        for (;;) {
+            const int client = accept(listener_, nullptr, nullptr);
+            if (client < 0) return;
+            const int server = socket(AF_UNIX, SOCK_STREAM, 0);
+            const sockaddr_un address = socket_in(postgres().folder());
+            CHECK(connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+            carry(client, server);
+            close(server);
+            close(client);
+        }
+    }
+
+    // One connection at a time: the tests need no more.
+    void carry(int client, int server) {
+        std::array<char, 65536> bytes;
+        for (;;) {
+            std::array<pollfd, 3> sockets{{{client, POLLIN, 0}, {server, POLLIN, 0}, {listener_, 0, 0}}};
+            if (poll(sockets.data(), sockets.size(), -1) < 0) return;
+            if ((sockets[2].revents & POLLHUP) != 0) return;
+            const bool is_from_client = sockets[0].revents != 0;
+            const ssize_t count = read(is_from_client ? client : server, bytes.data(), bytes.size());
+            if (count <= 0) return;
+            const std::string_view said(bytes.data(), static_cast<size_t>(count));
+            const bool is_commit = is_from_client && said.find("COMMIT") != std::string_view::npos;
+            if (is_commit && !has_cut_) {
+                has_cut_ = true;
+                if (cut_ == Cut::before_it_lands) return;
+                CHECK(write(server, said.data(), said.size()) == count);
+                CHECK(read(server, bytes.data(), bytes.size()) > 0);  // its answer: it has landed
+                return;
+            }
+            if (write(is_from_client ? server : client, said.data(), said.size()) != count) return;
+        }
+    }
+
+    const Cut cut_;
+    const std::string folder_;
+    int listener_ = -1;
+    std::atomic<bool> has_cut_ = false;
+    std::thread thread_;
+};
+
+class PostgresUnknown : public ::testing::Test {
+protected:
+    PostgresUnknown() {
+        EXPECT_TRUE(orders->create_sale(phone_drop(10, 3), SaleState::scheduled, t0).has_value());
+    }
+    void expect_unknown(CuttingProxy::Cut cut) {
+        CuttingProxy proxy(cut);
+        auto opened = PostgresOrders::open(proxy.options(database));
+        ASSERT_TRUE(opened.has_value()) << opened.error().text();
+        PostgresOrders& through = **opened;
+        const auto placed = through.place(0, batch, t0);
+        ASSERT_TRUE(proxy.has_cut());
+        ASSERT_FALSE(placed.has_value());
+        EXPECT_EQ(placed.error().code, StoreErrc::unavailable);
+        EXPECT_TRUE(placed.error().outcome_unknown);
+        ASSERT_TRUE(through.failure().has_value());
+        EXPECT_TRUE(through.place(0, batch, t0).error().outcome_unknown) << "it is not tried again blindly";
+        EXPECT_TRUE(through.settings().put("a", "b").has_error()) << "nor is anything else written";
+        // A read tells.
+        const auto found = through.reader().find_purchase(purchase(1));
+        ASSERT_TRUE(found.has_value()) << found.error().text();
+        const bool has_landed = cut == CuttingProxy::Cut::after_it_landed;
+        EXPECT_EQ(found->has_value(), has_landed);
+        EXPECT_EQ(*through.reader().position(), has_landed ? 1u : 0u);
+    }
+
+    TestDatabase database;
+    std::unique_ptr<PostgresOrders> orders = database.open();
+    const std::vector<Placement> batch{placement(1, entry(1))};
+};
+
+TEST_F(PostgresUnknown, ACommitWhoseAnswerIsLostIsUnknownAndHadLanded) {
+    expect_unknown(CuttingProxy::Cut::after_it_landed);
+    // Who opens the store anew goes on behind it.
+    EXPECT_EQ(orders->place(0, batch, t0).error().code, StoreErrc::conflict);
+    const auto again = orders->place(1, std::vector{placement(2, entry(1))}, t0);
+    EXPECT_EQ(again->front(), Placed::known_before);
+}
+
+TEST_F(PostgresUnknown, ACommitThatNeverArrivedIsUnknownAndHadNotLanded) {
+    expect_unknown(CuttingProxy::Cut::before_it_lands);
+    EXPECT_EQ(orders->place(0, batch, t0)->front(), Placed::ordered);
+}
+
+TEST_F(PostgresUnknown, WhatIsCutOffBeforeItsCommitHasNotHappenedAndMayBeTriedAgain) {
+    pg::Connection other(database.options());
+    std::optional<pg::Transaction> blocking(std::in_place, other);
+    other.run("SELECT version FROM items FOR UPDATE");
+    StoreResult<std::vector<Placed>> placed;
+    std::thread placing([&] { placed = orders->place(0, batch, t0); });
+    // It waits for the row: then its connection is taken from it.
+    pg::Connection watching(database.options());
+    for (;;) {
+        const auto waiting = watching.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND wait_event_type = 'Lock'");
+        if (!waiting.empty()) break;
+        std::this_thread::yield();
+    }
+    placing.join();
+    ASSERT_FALSE(placed.has_value());
+    EXPECT_EQ(placed.error().code, StoreErrc::unavailable);
+    EXPECT_FALSE(placed.error().outcome_unknown);
+    EXPECT_EQ(orders->failure(), std::nullopt);
+    blocking.reset();
+    EXPECT_EQ(orders->place(0, batch, t0)->front(), Placed::ordered);
+}
+
+TEST_F(PostgresUnknown, AServerThatWasRestartedIsFoundAgain) {
+    ASSERT_TRUE(orders->place(0, batch, t0).has_value());
+    pg::Pool pool({.connection = database.options(), .connections = 1, .overflow_max = 0});
+    PostgresOrdersReader reader(pool);
+    EXPECT_EQ(*reader.position(), 1u);
+    postgres().stop();
+    const auto meanwhile = orders->place(1, std::vector{placement(2, entry(2))}, t0);
+    ASSERT_FALSE(meanwhile.has_value());
+    EXPECT_EQ(meanwhile.error().code, StoreErrc::unavailable);
+    EXPECT_FALSE(meanwhile.error().outcome_unknown);
+    EXPECT_EQ(reader.position().error().code, StoreErrc::unavailable);
+    postgres().start();
+    EXPECT_EQ(orders->place(1, std::vector{placement(2, entry(2))}, t0)->front(), Placed::ordered);
+    EXPECT_EQ(*reader.position(), 2u);
+}
+
+TEST_F(PostgresUnknown, OneMomentDoesNotGoOnOverAnotherConnection) {
+    pg::Connection other(database.options());
+    const auto read = orders->reader().at_one_moment([&]() -> StoreResult<void> {
+        EXPECT_TRUE(orders->reader().sales().has_value());
+        other.run(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid != pg_backend_pid()");
+        for (int i = 0; i < 2; ++i) EXPECT_FALSE(orders->reader().sales().has_value());
+        return {};
+    });
+    EXPECT_TRUE(orders->reader().sales().has_value()) << "and later ones do";
+}
+
+}  // namespace
+}  // namespace doorbuster
