@@ -167,16 +167,16 @@ void PublicApi::purchase_decided(Exchange& exchange, const PurchaseReply& reply)
 
 void PublicApi::time(Exchange& exchange) {
     const Instant now = services_.clock.now();
-    std::string body = fmt::format(R"({{"now":"{}","now_ms":{})", format_rfc3339(now), to_ms(now));
     // A page that waits hears with the time whether its sale still keeps to what was announced.
     const auto named = query_field(exchange.request().query, "sale");
     const ListedSale* listed = named ? sales_.find(*named) : nullptr;
-    if (listed != nullptr) {
-        body += fmt::format(R"(,"sale":{{"state":"{}","opens_at_ms":{},"closes_at_ms":{}}})",
-                            name_of(listed->state_now()), to_ms(listed->sale.opens_at),
-                            to_ms(listed->sale.closes_at));
-    }
-    body += '}';
+    const std::string sale = listed == nullptr
+                                 ? "null"
+                                 : fmt::format(R"({{"state":"{}","opens_at_ms":{},"closes_at_ms":{}}})",
+                                               name_of(listed->state_now()), to_ms(listed->sale.opens_at),
+                                               to_ms(listed->sale.closes_at));
+    const std::string body =
+        fmt::format(R"({{"now":"{}","now_ms":{},"sale":{}}})", format_rfc3339(now), to_ms(now), sale);
     replies_.send(exchange, Response{.headers = no_store, .body = body});
 }
 

@@ -15,6 +15,7 @@ SHOTS = HERE.parents[1] / "build" / "browser" / "screenshots"
 LANGUAGES = {"en": "en-US", "zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}  # the page's, and a browser's that prefers it
 VIEWPORT = {"width": 1024, "height": 768}
 ANSWER_S_MAX = 90
+TABS_MAX = 40
 
 
 class Driver:
@@ -54,10 +55,11 @@ class Page:
     """A tab. `origins` are the only places that it may ask."""
 
     def __init__(self, driver: Driver, language: str = "en", origins=(), beside: "Page" = None, cookie: dict = None,
-                 clock_shift_ms: int = 0, **options):
+                 clock_shift_ms: int = 0, chance: float = None, **options):
         self.driver, self.language, self.origins = driver, language, set(origins)
         self._expected = set()
         self.number = driver("open", beside=beside and beside.number, cookie=cookie, clock_shift_ms=clock_shift_ms,
+                             chance=chance,
                              options={"locale": LANGUAGES[language], "viewport": VIEWPORT, **options})
 
     def __call__(self, what: str, **given):
@@ -69,6 +71,14 @@ class Page:
 
     def click(self, selector: str) -> None:
         self("click", selector=selector)
+
+    def focus(self, selector: str) -> None:
+        """By the keyboard: tabs until it has the focus."""
+        for _ in range(TABS_MAX):
+            self("press", key="Tab")
+            if self.evaluate("return document.activeElement.matches(argument)", selector):
+                return
+        raise AssertionError(f"the keyboard never gets to {selector}")
 
     def wait(self, selector: str, state: str = "attached") -> None:
         self("wait", selector=selector, state=state)

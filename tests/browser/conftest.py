@@ -59,6 +59,7 @@ def paid_shop(tmp_path_factory):
     with Sandbox(folder, f"http://127.0.0.1:{port}/v1/payments/webhook") as provider:
         provider.start()
         with Server(folder / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{port}",
+                    DOORBUSTER_SERVER__IDLE_DEADLINE_MS="600000",  # some tests have nothing to ask the operator for long
                     DOORBUSTER_IDENTITY__COOKIE=COOKIE, DOORBUSTER_PAGE__COOLDOWN_MS="1000",
                     DOORBUSTER_PAYMENTS__LOOK_MS_MIN="200", DOORBUSTER_PAYMENTS__LOOK_MS_MAX="1000",
                     DOORBUSTER_PAYMENTS__RETURN_URL=f"http://127.0.0.1:{port}/orders", **provider.settings()) as server:

@@ -66,18 +66,20 @@ function shiftClock(by) {
 async function adopt(page, context) {
     const number = ++last;
     page.setDefaultTimeout(WAIT_MS_MAX);
-    pages.set(number, { page, context, held: new Map(), seen: await watch(page) });
+    pages.set(number, { page, context, held: new Map(), released: new Set(), seen: await watch(page) });
     return number;
 }
 
 const commands = {
     // A page in a browser profile of its own, or, with `beside`, another tab of that page's profile.
-    async open({ beside, options, cookie, clock_shift_ms }) {
+    // `chance` is what every Math.random() of it answers.
+    async open({ beside, options, cookie, clock_shift_ms, chance }) {
         let context = beside ? pages.get(beside).context : null;
         if (!context) {
             context = await browser.newContext({ timezoneId: "Asia/Taipei", ...options });
             if (cookie) await context.addCookies([cookie]);
             if (clock_shift_ms) await context.addInitScript(shiftClock, clock_shift_ms);
+            if (chance !== null) await context.addInitScript((value) => (Math.random = () => value), chance);
         }
         return adopt(await context.newPage(), context);
     },
@@ -175,15 +177,17 @@ const commands = {
     },
 
     // What happens to the next requests whose path ends like this: one step each, then they go through again.
-    //   {"step":"hold"} waits for `release`
+    //   {"step":"pass"} goes through
+    //   {"step":"hold"} waits for `release`, after which no other is held
     //   {"step":"answer","status":…,"headers":{…},"body":…} comes in place of the server's
     //   {"step":"lose"} reaches the server, and its answer is lost
     async interfere({ page, method, ending, steps }) {
         const entry = pages.get(page);
         const left = [...steps];
+        entry.released.delete(ending);
         await entry.page.route((url) => url.pathname.endsWith(ending), async (route) => {
             const step = route.request().method() === method ? left.shift() : null;
-            if (step && step.step === "hold") {
+            if (step && step.step === "hold" && !entry.released.has(ending)) {
                 await new Promise((resolve) => entry.held.set(ending, resolve));
             }
             if (step && step.step === "answer") {
@@ -198,7 +202,8 @@ const commands = {
     },
 
     async release({ page, ending }) {
-        const { held } = pages.get(page);
+        const { held, released } = pages.get(page);
+        released.add(ending);
         if (!held.has(ending)) throw new Error(`nothing that ends with ${ending} is held`);
         held.get(ending)();
         held.delete(ending);

@@ -29,8 +29,7 @@ def test_a_page_brings_all_that_it_needs(shop):
 
 @pytest.mark.parametrize("check", ["none", "pow"])
 def test_five_requests_before_the_start_and_one_at_the_press(shop, visits, check):
-    sale = shop.create_sale(opens_at=instant(4), human_check=check, pow_number_max=2000)
-    page = visits.sale(sale, f"thrifty-{check}")
+    sale, page = visits.before_start(f"thrifty-{check}", terms={"human_check": check, "pow_number_max": 2000})
     page.until("open")
     asked = page.requests()[1:]
     assert len(asked) <= REQUESTS_MAX, [(one["method"], one["url"]) for one in asked]

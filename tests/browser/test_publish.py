@@ -33,7 +33,7 @@ def test_a_published_page_buys_from_another_origin(driver, cdn, tmp_path):
                 DOORBUSTER_SERVER__ORIGINS=origin) as server:
         shop = Shop(server).start()
         visits = Visits(driver, shop)
-        sale = shop.create_sale(opens_at=instant(4), human_check="pow", pow_number_max=2000)
+        sale = shop.create_sale(opens_at=instant(8), human_check="pow", pow_number_max=2000)
         written = operator_of(server, tmp_path)("publish", sale, "--out", str(folder), "--api-origin", visits.origin)
         assert written.returncode == 0, written.stderr
         found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))

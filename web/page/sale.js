@@ -113,7 +113,11 @@ async function get_checked() {
   const { code } = passed;
   if (!code) model.check = passed;
   else if (code == "unauthenticated") model.is_unknown = true;
-  else if (code == "not_open") again(jittered(4000));
+  else if (code == "not_open") {
+    // Put off, or not ready in time: with the time comes how it stands.
+    await set_clock(1);
+    again(is_warm(model.sale, clock.now()) ? jittered(4000) : 0);
+  }
   else if (code == "ended") set_sale({ ...sale, state: "closed" });
   else stop_at(code == "check_failed" ? "check_refused" : "refused", passed);
   if (passed.token) keep(check_name(), passed);
