@@ -72,8 +72,9 @@ bool wait_for(std::chrono::seconds at_most, Probe&& probe) {
 
 PostgresServer::PostgresServer(Durability durability, const std::string& parent)
     : durability_(durability), bin_(find_programs()) {
-    const std::string place = parent.empty() ? std::filesystem::temp_directory_path().string() : parent;
-    folder_ = place + "/doorbuster-postgres-XXXXXX";
+    const auto place =
+        parent.empty() ? std::filesystem::temp_directory_path() : std::filesystem::absolute(parent);
+    folder_ = (place / "doorbuster-postgres-XXXXXX").string();
     CHECK(mkdtemp(folder_.data()) != nullptr);
     if (const passwd* user = other_user()) CHECK(chown(folder_.c_str(), user->pw_uid, user->pw_gid) == 0);
     const pid_t made = fork();
@@ -83,10 +84,7 @@ PostgresServer::PostgresServer(Durability durability, const std::string& parent)
     }
     int status = 0;
     CHECK(waitpid(made, &status, 0) == made);
-    if (status != 0) {
-        std::ifstream log(folder_ + "/log");
-        give_up("initdb failed: " + std::string(std::istreambuf_iterator<char>(log), {}));
-    }
+    if (status != 0) give_up_with_log("initdb failed");
     start();
 }
 
@@ -135,8 +133,14 @@ void PostgresServer::wait_until_ready() {
                waitpid(process_, nullptr, WNOHANG) != 0;
     });
     if (is_ready && PQping(options("postgres").url.c_str()) == PQPING_OK) return;
+    give_up_with_log("it does not start");
+}
+
+void PostgresServer::give_up_with_log(const std::string& why) const {
     std::ifstream log(folder_ + "/log");
-    give_up("it does not start: " + std::string(std::istreambuf_iterator<char>(log), {}));
+    const std::string said(std::istreambuf_iterator<char>(log), {});
+    std::filesystem::remove_all(folder_);
+    give_up(why + ": " + said);
 }
 
 void PostgresServer::stop() {

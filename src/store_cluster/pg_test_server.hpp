@@ -39,6 +39,7 @@ public:
 private:
     [[noreturn]] void run_program(const std::vector<std::string>& words) const;
     void wait_until_ready();
+    [[noreturn]] void give_up_with_log(const std::string& why) const;
 
     const Durability durability_;
     std::string bin_, folder_;

@@ -1,6 +1,7 @@
 // A database of its own for a test, and the store over it.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "base/check.hpp"
@@ -31,6 +32,20 @@ private:
     const std::string name_;
     bool is_spoilt_ = false;
 };
+
+// The server's process that waits for a lock in the watcher's database, as soon as there is one; 0: there
+// was none for very long.
+inline int64_t await_blocked(pg::Connection& watcher) {
+    using std::chrono::steady_clock;
+    const auto deadline = steady_clock::now() + std::chrono::seconds(60);
+    while (steady_clock::now() < deadline) {
+        const auto waiting = watcher.read_integer(
+            "SELECT pid::bigint FROM pg_stat_activity "
+            "WHERE datname = current_database() AND wait_event_type = 'Lock'");
+        if (waiting != 0) return waiting;
+    }
+    return 0;
+}
 
 // Every port over one database, as the contracts want them.
 class PostgresFixture {

@@ -151,13 +151,7 @@ TEST_F(PostgresUnknown, WhatIsCutOffBeforeItsCommitHasNotHappenedAndMayBeTriedAg
     std::thread placing([&] { placed = orders->place(0, batch, t0); });
     // It waits for the row: then its connection is taken from it.
     pg::Connection watching(database.options());
-    for (;;) {
-        const auto waiting = watching.run(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND wait_event_type = 'Lock'");
-        if (!waiting.empty()) break;
-        std::this_thread::yield();
-    }
+    watching.run("SELECT pg_terminate_backend($1::bigint::int)", pg::Params().add(await_blocked(watching)));
     placing.join();
     ASSERT_FALSE(placed.has_value());
     EXPECT_EQ(placed.error().code, StoreErrc::unavailable);

@@ -109,6 +109,45 @@ TEST_F(PostgresWriters, ThePurchaseThatTwoBringIsPlacedOnce) {
     EXPECT_EQ(stock(), (Stock{1000, 970, 30, 0}));
 }
 
+// Two at the same moment, held so by the row that both need.
+TEST_F(PostgresWriters, WhatWasDecidedOnAnOldStockRowIsDecidedAgain) {
+    ASSERT_TRUE(orders->create_sale(phone_drop(10, 1), SaleState::scheduled, t0).has_value());
+    pg::Connection other(database.options());
+    pg::Transaction faster(other);  // alice's only unit, through another worker
+    other.queue("UPDATE items SET units_available = 9, units_held = 1, version = version + 1");
+    other.run(
+        "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, currency, state, version, "
+        "created_at_ms, pay_by_ms, updated_at_ms, hold) VALUES(7, gen_random_uuid(), 'phone-drop', 'phone', "
+        "'alice', 1, 1, 'TWD', 'pending_payment', 1, 1, 1, 1, 'held')");
+    StoreResult<std::vector<Placed>> placed;
+    std::thread slower([&] { placed = orders->place(0, std::vector{placement(1, entry(1, alice))}, t0); });
+    EXPECT_NE(await_blocked(connection), 0) << "it has read, and waits to write";
+    faster.commit();
+    slower.join();
+    ASSERT_TRUE(placed.has_value()) << placed.error().text();
+    EXPECT_EQ(placed->front(), Placed::cancelled) << "by then alice had hers";
+    EXPECT_EQ(count("SELECT count(*) FROM orders"), 1);
+    EXPECT_EQ(stock(), (Stock{10, 9, 1, 0}));
+}
+
+TEST_F(PostgresWriters, APurchaseThatAnotherWritesMeanwhileIsKnown) {
+    ASSERT_TRUE(orders->create_sale(phone_drop(10, 1), SaleState::scheduled, t0).has_value());
+    pg::Connection other(database.options());
+    pg::Transaction faster(other);
+    other.run(
+        "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, partition, position, "
+        "state, order_id) VALUES($1, 'phone-drop', 'phone', 'alice', 1, 1, 1, 9, 1, 'ordered', 7)",
+        pg::Params().add(purchase(1)));
+    StoreResult<std::vector<Placed>> placed;
+    std::thread slower([&] { placed = orders->place(0, std::vector{placement(1, entry(1, alice))}, t0); });
+    EXPECT_NE(await_blocked(connection), 0);
+    faster.commit();
+    slower.join();
+    ASSERT_TRUE(placed.has_value()) << placed.error().text();
+    EXPECT_EQ(placed->front(), Placed::known_before);
+    EXPECT_EQ(stock(), (Stock{10, 10, 0, 0}));
+}
+
 TEST_F(PostgresWriters, ReleasesAndOrdersOfOneItemLoseNothing) {
     constexpr uint32_t rounds = 25;
     ASSERT_TRUE(orders->create_sale(phone_drop(100), SaleState::scheduled, t0).has_value());
