@@ -50,15 +50,18 @@ local function whole(text, least, most)
 end
 
 -- Which Redis this is. The run_id alone would not do: a master that was demoted under a stale
--- replica and promoted again has lost writes and keeps it; its replication id is another one. The
--- run_id is kept since it lives as long as this process; a library that arrives anew, from a
--- snapshot or a master, begins without it.
-local run_id = nil
+-- replica and promoted again has lost writes and keeps it; its replication id is another one.
+-- Read once by each copy of this library, since INFO costs as much as all else of a lone purchase.
+-- That is enough: what takes writes back, a snapshot that is loaded at the start or from another
+-- master, brings a fresh copy that has read nothing yet. A master that merely catches up with another
+-- one has lost nothing.
+local pin = nil
 local function pin_now()
-    if not run_id then run_id = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') end
-    local info = redis.call('INFO', 'replication')
-    local _, at = string.find(info, 'master_replid:', 1, true)
-    return run_id .. string.sub(info, at + 1, at + 40)
+    if not pin then
+        pin = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') ..
+            string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')
+    end
+    return pin
 end
 
 -- ARGV[1] is the pin and ARGV[2] the epoch of the caller's lease. A missing book has no epoch.
@@ -76,7 +79,7 @@ local function now_ms(handed_in)
     return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function outbox_id(epoch, sequence) return epoch .. '-' .. string.format('%.0f', sequence) end
+local function outbox_id(epoch, sequence) return epoch .. '-' .. sequence end
 
 local function is_pending(outbox, epoch, take_epoch, sequence)
     -- A take of an older epoch came through PostgreSQL, by a load.
@@ -130,8 +133,8 @@ local function reserve(keys, args)
         if buyer == '' or #buyer > buyer_bytes_max then return malformed('buyer') end
         if not whole(args[at + 2], 1, units_max) then return malformed('units') end
         if replaces ~= '' and #replaces ~= id_bytes then return malformed('replaces') end
-        fields[#fields + 1] = 'p' .. args[at]
-        fields[#fields + 1] = 'b' .. buyer
+        fields[at / 2 + 2] = 'p' .. args[at]
+        fields[at / 2 + 3] = 'b' .. buyer
     end
     if args[3] ~= '' and not whole(args[3], 0, 2 ^ 53) then return malformed('time') end
 
@@ -139,8 +142,6 @@ local function reserve(keys, args)
     local epoch = stored[1]
     local fault = fenced(args, epoch)
     if fault then return fault end
-    local known = {}  -- by field; what this call accepts is put in here, too
-    for i = 4, #fields do known[fields[i]] = stored[i] end
 
     local _, phase, opens_at, closes_at, units_per_buyer_max, policy, orders_max =
         struct.unpack(terms_form, stored[2])
@@ -148,13 +149,14 @@ local function reserve(keys, args)
     if orders_max == 0 then orders_max = 2 * total end
     -- A clock that steps back does not close a sale that was open.
     local now = math.max(now_ms(args[3]), last)
-    local changed = {'figures', ''}
-    local answers = {}
+    local fresh = {}  -- by field: what this call has accepted so far
+    local changed, changes = {'figures', ''}, 2
 
-    local function decide(purchase, buyer, units, replaces, take_field, right_field)
+    -- `field` is the place of the purchase's field, and the one behind it that of the buyer's.
+    local function decide(purchase, buyer, units, replaces, field)
         -- Idempotency precedes everything: a winner who repeats after the last unit went, or
         -- after the end, must hear "already yours".
-        local take = known[take_field]
+        local take = fresh[fields[field]] or stored[field]
         if take then
             local _, own_units, own_epoch, own_sequence = struct.unpack(take_form, take)
             if own_units ~= units or string.sub(take, take_bytes + 1) ~= buyer then return says_key_mismatch end
@@ -168,7 +170,7 @@ local function reserve(keys, args)
         end
         -- The limit precedes scarcity: a buyer who has a unit must not come back for another one
         -- when somebody else's is returned.
-        local right = known[right_field]
+        local right = fresh[fields[field + 1]] or stored[field + 1]
         local active = right and struct.unpack(right_form, right) or 0
         if active + units > units_per_buyer_max then
             return says_limit_reached .. (right and string.sub(right, -id_bytes) or no_purchase)
@@ -199,21 +201,20 @@ local function reserve(keys, args)
             if policy == at_order then units_sold = units_sold + units else units_held = units_held + units end
         end
         right = with_right(right, units, purchase)
-        known[take_field], known[right_field] = take, right
-        changed[#changed + 1] = take_field
-        changed[#changed + 1] = take
-        changed[#changed + 1] = right_field
-        changed[#changed + 1] = right
+        fresh[fields[field]], fresh[fields[field + 1]] = take, right
+        changed[changes + 1], changed[changes + 2] = fields[field], take
+        changed[changes + 3], changed[changes + 4] = fields[field + 1], right
+        changes = changes + 4
         return accepted .. header .. '\1'
     end
 
-    local field = 4
-    for at = 4, #args, 4 do
-        answers[#answers + 1] =
-            decide(args[at], args[at + 1], tonumber(args[at + 2]), args[at + 3], fields[field], fields[field + 1])
+    local answers, field = {}, 4
+    for i = 1, count do
+        local at = 4 * i
+        answers[i] = decide(args[at], args[at + 1], tonumber(args[at + 2]), args[at + 3], field)
         field = field + 2
     end
-    if now > last or #changed > 2 then
+    if now > last or changes > 2 then
         changed[2] = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, now)
         redis.call('HSET', keys[1], unpack(changed))
     end

@@ -192,14 +192,13 @@ local function load(keys, args)
         local _, _, _, _, _, _, last_before = struct.unpack(figures_form, stored[2])
         last = math.max(last, last_before)
     end
-    local pin = pin_now()
     fields[#fields + 1] = 'figures'
     fields[#fields + 1] = struct.pack(figures_form, total, available, units_held, units_sold, slots, 0, last)
     redis.call('UNLINK', keys[1], keys[2])
     for first = 1, #fields, 2 * entries_max do
         redis.call('HSET', keys[1], unpack(fields, first, math.min(first + 2 * entries_max - 1, #fields)))
     end
-    return pin
+    return pin_now()
 end
 
 -- No ARGV. Answers the pin, then, where there is a book: epoch, terms, figures, entries in the outbox.

@@ -58,15 +58,34 @@ TEST(RedisFence, AnEmptyRedisIsNotSoldOut) {
     expect_fenced(book, "FENCED no book");
 }
 
-TEST(RedisFence, AMasterDemotedUnderAStaleReplicaAndPromotedAgainIsFencedByItsReplicationId) {
-    const std::string port = free_port(), other_port = free_port();
-    LoadedBook book(5, {"--port", port, "--repl-diskless-sync-delay", "0"});
-    RedisServer other({"--port", other_port, "--repl-diskless-sync-delay", "0"});
+const std::vector<std::string> soon{"--repl-diskless-sync-delay", "0"};
+constexpr auto on_a_port = RedisServer::Listens::on_a_port_too;
+
+void follow(RedisSession& follower, const RedisServer& master) {
+    (void)ask(follower, {"REPLICAOF", "127.0.0.1", master.port()});
+    await(follower, {"INFO", "replication"}, "master_link_status:up");
+}
+
+TEST(RedisFence, AReplicaThatArrivesInMidSaleEndsNoLease) {
+    LoadedBook book(5, soon, on_a_port);
+    RedisServer other(soon, on_a_port);
     RedisSession replica = other.connect();
-    (void)ask(replica, {"REPLICAOF", "127.0.0.1", port});
-    await(replica, {"INFO", "replication"}, "master_link_status:up");
-    book.load(4, 5);  // a master's first replica begins a new history, so the pin is taken behind it
-    (void)ask(book.redis, {"WAIT", "1", "0"});
+    follow(replica, book.server);
+    EXPECT_TRUE(book.reserve(of_alice));
+}
+
+// However the snapshot of the other one is loaded.
+class RedisRolledBack : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Loads, RedisRolledBack, ::testing::Values("disabled", "on-empty-db", "swapdb"),
+                         [](const auto& one) { return "load" + std::to_string(one.index); });
+
+TEST_P(RedisRolledBack, AMasterDemotedUnderAStaleReplicaAndPromotedAgainIsFencedByItsReplicationId) {
+    auto settings = soon;
+    settings.insert(settings.end(), {"--repl-diskless-load", GetParam()});
+    LoadedBook book(5, settings, on_a_port);
+    RedisServer other(soon, on_a_port);
+    RedisSession replica = other.connect();
+    follow(replica, book.server);
 
     // A replica answers nobody in the master's place.
     const auto said = read_reserve(*ask(replica, reserve_call(book.bucket, book.fence, of_bob, t0)), 1);
@@ -78,8 +97,7 @@ TEST(RedisFence, AMasterDemotedUnderAStaleReplicaAndPromotedAgainIsFencedByItsRe
     ASSERT_EQ(book.stock().units_available, 4u);
     const std::string run_id = book.fence.pin.substr(0, 40);
 
-    (void)ask(book.redis, {"REPLICAOF", "127.0.0.1", other_port});
-    await(book.redis, {"INFO", "replication"}, "master_link_status:up");
+    follow(book.redis, other);
     (void)ask(book.redis, {"REPLICAOF", "NO", "ONE"});
     EXPECT_EQ(book.stock().units_available, 5u);  // Alice's purchase is lost here
     EXPECT_EQ(book.peek().pin.substr(0, 40), run_id);

@@ -19,10 +19,27 @@
 
 namespace doorbuster::testing {
 
+// A loopback port that nobody has at this moment.
+inline std::string free_port() {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof name;
+    const bool is_bound = bind(listener, reinterpret_cast<sockaddr*>(&name), size) == 0 &&
+                          getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size) == 0;
+    close(listener);
+    if (!is_bound) throw std::runtime_error("no free port");
+    return std::to_string(ntohs(name.sin_port));
+}
+
 class RedisServer {
 public:
+    enum class Listens : uint8_t { on_its_socket, on_a_port_too };
+
     // `settings` are command-line words such as {"--maxmemory", "4mb"}.
-    explicit RedisServer(std::vector<std::string> settings = {}) : settings_(std::move(settings)) {
+    explicit RedisServer(std::vector<std::string> settings = {}, Listens listens = Listens::on_its_socket)
+        : settings_(std::move(settings)), listens_(listens) {
         std::string folder = std::filesystem::temp_directory_path() / "doorbuster-redis-XXXXXX";
         ::signal(SIGPIPE, SIG_IGN);  // as the server does
         if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder for Redis");
@@ -38,29 +55,9 @@ public:
     RedisServer& operator=(const RedisServer&) = delete;
 
     void start() {
-        std::vector<std::string> words{
-            "redis-server", "--port", "0",         "--unixsocket",   address().socket, "--dir", folder_,
-            "--appendonly", "no",     "--logfile", folder_ + "/log", "--save",         ""};
-        words.insert(words.end(), settings_.begin(), settings_.end());
-        std::vector<char*> argv;
-        for (std::string& word : words) argv.push_back(word.data());
-        argv.push_back(nullptr);
-        pid_ = fork();
-        if (pid_ == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that aborts leaves no server behind
-            execvp("redis-server", argv.data());
-            _exit(127);
-        }
-        if (pid_ < 0) throw std::runtime_error("redis-server cannot be started");
-        // It is up when it answers; a process that ended is told at once.
-        for (;;) {
-            if (waitpid(pid_, nullptr, WNOHANG) != 0) throw std::runtime_error("redis-server ended at once");
-            auto session = RedisSession::open(address(), 10s);
-            if (session) {
-                const auto said = session->run({"PING"});
-                if (said && !error_in(**said)) return;
-            }
-            usleep(2000);
+        // A port that is free now may be somebody else's a moment later.
+        for (int tries_left = 10; !started(); --tries_left) {
+            if (tries_left == 0 || port_ == "0") throw std::runtime_error("redis-server ended at once");
         }
     }
     void stop(int signal = SIGTERM) {
@@ -73,7 +70,7 @@ public:
     void thaw() { kill(pid_, SIGCONT); }
 
     RedisAddress address() const { return {.socket = folder_ + "/redis"}; }
-    const std::string& folder() const { return folder_; }
+    const std::string& port() const { return port_; }
 
     RedisSession connect() const {
         auto session = RedisSession::open(address(), 30s);
@@ -82,24 +79,39 @@ public:
     }
 
 private:
+    // It is up when it answers; false: it ended.
+    bool started() {
+        if (listens_ == Listens::on_a_port_too) port_ = free_port();
+        std::vector<std::string> words{
+            "redis-server", "--port", port_,       "--unixsocket",   address().socket, "--dir", folder_,
+            "--appendonly", "no",     "--logfile", folder_ + "/log", "--save",         ""};
+        words.insert(words.end(), settings_.begin(), settings_.end());
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+        pid_ = fork();
+        if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that aborts leaves no server behind
+            execvp("redis-server", argv.data());
+            _exit(127);
+        }
+        if (pid_ < 0) throw std::runtime_error("redis-server cannot be started");
+        for (;;) {
+            if (waitpid(pid_, nullptr, WNOHANG) != 0) return false;
+            auto session = RedisSession::open(address(), 10s);
+            if (session) {
+                const auto said = session->run({"PING"});
+                if (said && !error_in(**said)) return true;
+            }
+            usleep(2000);
+        }
+    }
+
     const std::vector<std::string> settings_;
-    std::string folder_;
+    const Listens listens_;
+    std::string folder_, port_ = "0";
     pid_t pid_ = 0;
 };
-
-// A loopback port that nobody has at this moment.
-inline std::string free_port() {
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof name;
-    const bool is_bound = bind(listener, reinterpret_cast<sockaddr*>(&name), size) == 0 &&
-                          getsockname(listener, reinterpret_cast<sockaddr*>(&name), &size) == 0;
-    close(listener);
-    if (!is_bound) throw std::runtime_error("no free port");
-    return std::to_string(ntohs(name.sin_port));
-}
 
 // The answer to a call that Redis carries out.
 inline RedisReplyPtr ask(RedisSession& session, const RedisCall& call) {
@@ -111,8 +123,9 @@ inline RedisReplyPtr ask(RedisSession& session, const RedisCall& call) {
 // A book on a server of its own, with the library loaded.
 class LoadedBook {
 public:
-    explicit LoadedBook(uint32_t units, std::vector<std::string> settings = {})
-        : server(std::move(settings)), redis(server.connect()) {
+    explicit LoadedBook(uint32_t units, std::vector<std::string> settings = {},
+                        RedisServer::Listens listens = RedisServer::Listens::on_its_socket)
+        : server(std::move(settings), listens), redis(server.connect()) {
         (void)ask(redis, load_library_call());
         load(2, units);
     }
