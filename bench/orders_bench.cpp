@@ -7,9 +7,14 @@
 // tables hold.
 #include <fmt/format.h>
 
+#include <unistd.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "base/check.hpp"
@@ -96,6 +101,8 @@ public:
         transaction.commit();
     }
 
+    int server_process() const { return connection_.server_process(); }
+
     // How often it was tried.
     uint64_t optimistic(const SaleId& sale) {
         const Placement one = placement(sale, ++position_);
@@ -165,8 +172,21 @@ private:
 
 struct Round {
     double per_second = 0;
-    double tries = 1;  // for each order
+    double tries = 1;      // for each order
+    double server_us = 0;  // CPU of the server's processes, for each order
 };
+
+// User and system time so far of one of the server's processes.
+double cpu_s(int process) {
+    std::ifstream file(fmt::format("/proc/{}/stat", process));
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) fields >> skipped;
+    double user = 0, system = 0;
+    fields >> user >> system;
+    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
 
 class Bench {
 public:
@@ -176,6 +196,9 @@ public:
           database_(server_.options(server_.take_database())),
           orders_(*PostgresOrders::open(database_)),
           look_(database_) {
+        orders_process_ = static_cast<int>(
+            look_.read_integer("SELECT pid::bigint FROM pg_stat_activity WHERE datname = current_database() "
+                               "AND backend_type = 'client backend' AND pid != pg_backend_pid()"));
         for (const char* setting : {"SHOW fsync", "SHOW synchronous_commit"}) {
             CHECK(look_.run(setting).front().text(0) == "on");
         }
@@ -204,8 +227,9 @@ public:
 
     Round ours() {
         return measure([&](const SaleId& sale, Deadline deadline, Deadline began) {
+            const double cpu_before = cpu_s(orders_process_);
             const uint64_t landed = place_in_batches(*orders_, sale, options_.batch, deadline);
-            return Round{rate(landed, began), 1};
+            return Round{rate(landed, began), 1, each(cpu_s(orders_process_) - cpu_before, landed)};
         });
     }
     Round pessimistic() {
@@ -219,6 +243,14 @@ public:
     }
 
 private:
+    double clients_cpu_s() const {
+        double sum = 0;
+        for (const auto& client : clients_) sum += cpu_s(client->server_process());
+        return sum;
+    }
+    static double each(double seconds, uint64_t landed) {
+        return seconds * 1e6 / static_cast<double>(landed);
+    }
     static double rate(uint64_t landed, Deadline began) {
         return static_cast<double>(landed) /
                std::chrono::duration<double>(steady_clock::now() - began).count();
@@ -228,6 +260,7 @@ private:
     Round by_clients(Order&& order) {
         return measure([&](const SaleId& sale, Deadline deadline, Deadline began) {
             std::atomic<uint64_t> landed = 0, tries = 0;
+            const double cpu_before = clients_cpu_s();
             std::vector<std::thread> threads;
             for (const auto& client : clients_) {
                 threads.emplace_back([&] {
@@ -238,7 +271,8 @@ private:
                 });
             }
             for (std::thread& one : threads) one.join();
-            return Round{rate(landed, began), static_cast<double>(tries) / static_cast<double>(landed)};
+            return Round{rate(landed, began), static_cast<double>(tries) / static_cast<double>(landed),
+                         each(clients_cpu_s() - cpu_before, landed)};
         });
     }
 
@@ -249,6 +283,7 @@ private:
     Connection look_;
     std::vector<std::unique_ptr<OneByOne>> clients_;
     int sales_ = 0;
+    int orders_process_ = 0;  // the server's, for our connection
 };
 
 double median(std::vector<double> values) {
@@ -256,25 +291,36 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
+struct Contestant {
+    std::string_view name;
+    Round (Bench::*run)();
+    std::vector<double> per_second = {}, server_us = {};
+};
+
 int run(const Options& options) {
     Bench bench(options);
-    std::vector<double> ours, pessimistic, optimistic;
+    std::array<Contestant, 3> contestants{
+        {{"pessimistic", &Bench::pessimistic}, {"optimistic", &Bench::optimistic}, {"ours", &Bench::ours}}};
     for (uint32_t round = 1; round <= options.rounds; ++round) {
-        pessimistic.push_back(bench.pessimistic().per_second);
-        const Round tried = bench.optimistic();
-        optimistic.push_back(tried.per_second);
-        ours.push_back(bench.ours().per_second);
-        fmt::print("round {}: pessimistic {:.0f}/s, optimistic {:.0f}/s ({:.1f} tries each), ours {:.0f}/s\n",
-                   round, pessimistic.back(), optimistic.back(), tried.tries, ours.back());
-        std::fflush(stdout);
+        fmt::print("round {}:", round);
+        for (Contestant& one : contestants) {
+            const Round measured = (bench.*one.run)();
+            one.per_second.push_back(measured.per_second);
+            one.server_us.push_back(measured.server_us);
+            fmt::print(" {} {:.0f}/s, {:.0f} µs of server CPU, {:.1f} tries;", one.name, measured.per_second,
+                       measured.server_us, measured.tries);
+            std::fflush(stdout);
+        }
+        fmt::print("\n");
     }
-    const double ratio = median(ours) / median(optimistic);
-    fmt::print(
-        "medians: pessimistic {:.0f}/s, optimistic {:.0f}/s with {} clients each; ours {:.0f}/s in batches "
-        "of {} "
-        "on one connection: {:.1f} times the optimistic one, {:.1f} times the pessimistic one (goal {})\n",
-        median(pessimistic), median(optimistic), options.clients, median(ours), options.batch, ratio,
-        median(ours) / median(pessimistic), goal);
+    fmt::print("medians, {} clients, batches of {} on one connection:\n", options.clients, options.batch);
+    for (const Contestant& one : contestants) {
+        fmt::print("{:12} {:6.0f} orders/s  {:5.0f} µs of server CPU each\n", one.name,
+                   median(one.per_second), median(one.server_us));
+    }
+    const double ratio = median(contestants[2].per_second) / median(contestants[1].per_second);
+    fmt::print("ours is {:.1f} times the optimistic one, {:.1f} times the pessimistic one (goal {})\n", ratio,
+               median(contestants[2].per_second) / median(contestants[0].per_second), goal);
     return ratio >= goal ? 0 : 1;
 }
 

@@ -115,15 +115,9 @@ size_t Placing::queue_reads() {
     }
     const size_t first =
         connection_.queue(locked_ ? select_terms_locked : select_terms, Params().add(sales).add(items));
-    Uuids ids, replaced;
+    Uuids ids;
     for (const Placement& placement : placements_) ids.push(entry_of(placement).acceptance.purchase);
     connection_.queue("SELECT id FROM purchases WHERE id = ANY($1::uuid[])", Params().add(ids));
-    for (const auto& [id, continued] : continued_) replaced.push(id);
-    connection_.queue(
-        "SELECT p.id, p.order_id, o.state FROM purchases p "
-        "LEFT JOIN orders o ON o.id = p.order_id AND o.sale = p.sale AND o.item = p.item "
-        "WHERE p.id = ANY($1::uuid[])",
-        Params().add(replaced));
     for (const auto& [key, item] : items_) {
         Texts buyers;
         for (const auto& [buyer, units] : item.active_units) buyers.push(buyer);
@@ -132,6 +126,14 @@ size_t Placing::queue_reads() {
             "WHERE sale = $1 AND item = $2 AND buyer = ANY($3::text[]) AND hold != 'finished'",
             Params().add(key.first).add(key.second).add(buyers));
     }
+    if (continued_.empty()) return first;
+    Uuids replaced;
+    for (const auto& [id, continued] : continued_) replaced.push(id);
+    connection_.queue(
+        "SELECT p.id, p.order_id, o.state FROM purchases p "
+        "LEFT JOIN orders o ON o.id = p.order_id AND o.sale = p.sale AND o.item = p.item "
+        "WHERE p.id = ANY($1::uuid[])",
+        Params().add(replaced));
     return first;
 }
 
@@ -156,21 +158,21 @@ void Placing::take_in(const std::vector<Rows>& answers, size_t first) {
     }
     const Rows& known = answers[first + 1];
     for (size_t i = 0; i < known.size(); ++i) known_.insert(known[i].purchase(0));
-    std::map<PurchaseId, Continued> found;
-    const Rows& replaced = answers[first + 2];
-    for (size_t i = 0; i < replaced.size(); ++i) {
-        const Row row = replaced[i];
-        Continued& one = found[row.purchase(0)];
-        one.order = row.integer_or_none<OrderId>(1);
-        if (!row.is_null(2)) one.state = required(order_state_of(row.text(2)), "order state");
-    }
-    continued_ = std::move(found);
-    size_t at = first + 3;
+    size_t at = first + 2;
     for (auto& [key, item] : items_) {
         const Rows& active = answers[at++];
         for (size_t i = 0; i < active.size(); ++i) {
             item.active_units.at(active[i].text(0)) += active[i].integer(1);
         }
+    }
+    if (continued_.empty()) return;
+    continued_.clear();  // what is not found stays out
+    const Rows& replaced = answers[at];
+    for (size_t i = 0; i < replaced.size(); ++i) {
+        const Row row = replaced[i];
+        Continued& one = continued_[row.purchase(0)];
+        one.order = row.integer_or_none<OrderId>(1);
+        if (!row.is_null(2)) one.state = required(order_state_of(row.text(2)), "order state");
     }
 }
 
@@ -329,17 +331,20 @@ void Placing::write() {
             "FROM unnest($1::uuid[], $2::bigint[]) AS t(id, order_id) WHERE p.id = t.id",
             Params().add(given_.purchases).add(given_.orders));
     }
-    const size_t reinstated = connection_.queue(
-        "UPDATE orders o SET state = 'paid', hold = 'sold', holder = t.holder, reason = NULL, "
-        "version = version + 1, updated_at_ms = $1 "
-        "FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[]) AS t(id, holder, sale, item) "
-        "WHERE o.id = t.id AND o.sale = t.sale AND o.item = t.item AND o.state = 'reinstating'",
-        Params()
-            .add(to_ms(now_))
-            .add(reinstated_.ids)
-            .add(reinstated_.holders)
-            .add(reinstated_.sales)
-            .add(reinstated_.items));
+    std::optional<size_t> reinstated;
+    if (reinstated_.ids.size() > 0) {
+        reinstated = connection_.queue(
+            "UPDATE orders o SET state = 'paid', hold = 'sold', holder = t.holder, reason = NULL, "
+            "version = version + 1, updated_at_ms = $1 "
+            "FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[]) AS t(id, holder, sale, item) "
+            "WHERE o.id = t.id AND o.sale = t.sale AND o.item = t.item AND o.state = 'reinstating'",
+            Params()
+                .add(to_ms(now_))
+                .add(reinstated_.ids)
+                .add(reinstated_.holders)
+                .add(reinstated_.sales)
+                .add(reinstated_.items));
+    }
     std::vector<size_t> taken;
     for (const auto& [key, item] : items_) {
         if (!item.is_touched) continue;
@@ -356,7 +361,7 @@ void Placing::write() {
     }
     journal_.queue(connection_);
     const auto answers = connection_.settle();
-    bool is_overtaken = answers[reinstated].changed() != reinstated_.ids.size();
+    bool is_overtaken = reinstated && answers[*reinstated].changed() != reinstated_.ids.size();
     for (const size_t at : taken) is_overtaken |= answers[at].changed() != 1;
     if (is_overtaken) throw Contention("the stock or an order changed meanwhile");
 }
