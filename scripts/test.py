@@ -118,7 +118,7 @@ def run_unit(_options, build: Path = BUILD, only: tuple = ()) -> Count:
     with tempfile.TemporaryDirectory(prefix="doorbuster-unit-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, result, count, took in pool.map(run, programs, [scratch] * len(programs)):
             total += count
-            if count.failed:
+            if count.failed or count.skipped:
                 print(result.stdout + result.stderr)
                 if result.returncode < 0:
                     print(f"{name} was ended by signal {-result.returncode}")

@@ -1,0 +1,223 @@
+#include "store_cluster/kafka_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store_cluster/kafka_testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+
+constexpr milliseconds short_message = 1500ms;
+
+KafkaRecords::Options nobody_there() {
+    return {.brokers = "127.0.0.1:1",
+            .topic = "ledger",
+            .partitions = 1,
+            .message_max = 60s,
+            .lease = 90s,
+            .queue_messages_max = 10};
+}
+
+class KafkaRecordsTest : public WithKafka {};
+
+TEST(KafkaRecordsOptions, ARecordMayNotOutliveTheLease) {
+    auto options = nobody_there();
+    options.message_max = options.lease;
+    const auto refused = KafkaRecords::open(options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, StoreErrc::not_allowed);
+    options.message_max -= 1ms;
+    EXPECT_TRUE(KafkaRecords::open(options));
+}
+
+TEST(KafkaRecordsOptions, PartitionsMustBePinned) {
+    auto options = nobody_there();
+    options.partitions = 0;
+    EXPECT_FALSE(KafkaRecords::open(options));
+}
+
+// Records of an earlier version of this program are looked for where it put them.
+TEST(KafkaRecordsOptions, AnItemBucketKeepsItsPartition) {
+    const SaleId sale("phone-drop");
+    const auto at = [&](std::string_view item, uint32_t bucket) {
+        return kafka_partition_of(sale, ItemId(item), bucket, 12);
+    };
+    EXPECT_EQ(std::vector({at("phone", 0), at("phone", 1), at("phone", 2), at("case", 0)}),
+              std::vector({0, 8, 8, 1}));
+    std::vector<int> items(12);
+    for (int i = 0; i < 1200; ++i) ++items[static_cast<size_t>(at("item-" + std::to_string(i), 0))];
+    EXPECT_GT(*std::min_element(items.begin(), items.end()), 50);
+}
+
+TEST(KafkaRecordsBound, AFullQueueIsUnavailableAndACloseAnswersWhatItTook) {
+    const auto options = nobody_there();
+    Reports reports;
+    const auto records = producer(options);
+    for (uint32_t i = 0; i < options.queue_messages_max; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    const auto refused = produce(*records, reports, 99);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, StoreErrc::unavailable);
+    EXPECT_FALSE(refused.error().outcome_unknown);
+    EXPECT_EQ(reports.count(), 0u);
+
+    records->close(1ms);
+    EXPECT_EQ(reports.count(Delivery::unknown), options.queue_messages_max);
+    EXPECT_EQ(reports.count(), options.queue_messages_max);
+    const auto closed = produce(*records, reports, 100);
+    ASSERT_FALSE(closed);
+    EXPECT_EQ(closed.error().code, StoreErrc::unavailable);
+}
+
+TEST_F(KafkaRecordsTest, WhatIsDurableIsReadBackInOrderOncePerProduction) {
+    constexpr int32_t partitions = 3;
+    constexpr uint32_t count = 3000;
+    const std::string topic = kafka().create_topic(partitions);
+    const std::vector<std::string> items{"phone", "case", "cable", "watch", "band"};
+    Reports reports;
+    const auto records = producer(producer_options(topic, partitions));
+    std::map<int32_t, std::vector<uint32_t>> produced;
+    for (uint32_t i = 0; i < count; ++i) {
+        // One in a hundred twice: the sweeper may meet a gate.
+        for (int times = i % 100 == 0 ? 2 : 1; times > 0; --times) {
+            const std::string& item = items[i % items.size()];
+            ASSERT_TRUE(produce(*records, reports, i, item));
+            const SaleId sale("phone-drop");
+            produced[kafka_partition_of(sale, ItemId(item), 0, partitions)].push_back(i);
+        }
+    }
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(Delivery::durable), count + count / 100);
+    EXPECT_EQ(records->unreported(), 0u);
+
+    const auto read = read_whole(topic, partitions);
+    std::map<int32_t, std::vector<uint32_t>> found;
+    for (const KafkaReadRecord& record : read) found[record.partition].push_back(number_of(record));
+    EXPECT_EQ(found, produced);
+    EXPECT_GT(found.size(), 1u);
+    // With one partition the offsets can be compared, too; here the same number may stand in two.
+    EXPECT_EQ(read.size(), reports.count(Delivery::durable));
+}
+
+TEST_F(KafkaRecordsTest, ASealStandsInEveryPartitionThatItWasSentTo) {
+    const std::string topic = kafka().create_topic(3);
+    Reports reports;
+    const auto records = producer(producer_options(topic, 3));
+    for (int32_t partition = 0; partition < 3; ++partition) {
+        ASSERT_TRUE(records->produce(SealRecord{SaleId("phone-drop"), ItemId("phone"), 7}, partition,
+                                     reports.expect(0)));
+    }
+    ASSERT_TRUE(reports.wait_for_all());
+    const auto read = read_whole(topic, 3);
+    ASSERT_EQ(read.size(), 3u);
+    for (const KafkaReadRecord& record : read) {
+        EXPECT_EQ(std::get<SealRecord>(record.record).epoch, 7u);
+        EXPECT_EQ(record.offset, 0);
+    }
+}
+
+TEST_F(KafkaRecordsTest, ACloseWaitsForWhatIsUnderWay) {
+    const std::string topic = kafka().create_topic(1);
+    Reports reports;
+    const auto records = producer(producer_options(topic, 1));
+    for (uint32_t i = 0; i < 500; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    records->close(reports_max);
+    EXPECT_EQ(reports.count(Delivery::durable), 500u);
+    expect_reports_hold(reports, read_whole(topic, 1));
+}
+
+TEST_F(KafkaRecordsTest, ABrokerThatStandsStillLeavesTheOutcomeUnknown) {
+    const std::string topic = kafka().create_topic(1);
+    Reports reports;
+    auto options = producer_options(topic, 1, short_message);
+    options.queue_messages_max = 20;
+    const auto records = producer(options);
+    // Connected, so that what follows is really sent. On a busy machine even this may time out.
+    uint32_t next = 0;
+    while (reports.count(Delivery::durable) == 0) {
+        ASSERT_TRUE(produce(*records, reports, next++));
+        ASSERT_TRUE(reports.wait_for_all());
+    }
+    const size_t before = reports.count();
+
+    kafka().freeze();
+    for (uint32_t i = 0; i < options.queue_messages_max; ++i) ASSERT_TRUE(produce(*records, reports, next++));
+    const auto refused = produce(*records, reports, next);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, StoreErrc::unavailable);
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(), before + options.queue_messages_max);
+    EXPECT_GE(reports.count(Delivery::unknown), options.queue_messages_max);
+    EXPECT_EQ(reports.count(Delivery::failed), 0u);
+
+    // With room again it takes more, and a broker that wakes up may still write what it had received.
+    kafka().thaw();
+    const size_t durable = reports.count(Delivery::durable);
+    while (reports.count(Delivery::durable) == durable) {
+        ASSERT_TRUE(produce(*records, reports, next++));
+        ASSERT_TRUE(reports.wait_for_all());
+    }
+    expect_reports_hold(reports, read_whole(topic, 1));
+}
+
+TEST_F(KafkaRecordsTest, AFatalErrorLeavesUnknownAndANewProducerGoesOn) {
+    const std::string topic = kafka().create_topic(1);
+    Reports reports;
+    const auto records = producer(producer_options(topic, 1));
+    ASSERT_TRUE(produce(*records, reports, 0));
+    ASSERT_TRUE(reports.wait_for_all());
+
+    kafka().freeze();
+    for (uint32_t i = 1; i <= 50; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    records->break_producer_for_tests();
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(Delivery::unknown), 50u);
+
+    // Produced again with the same identity, as soon as the new one takes it.
+    kafka().thaw();
+    for (uint32_t i = 1; i <= 50; ++i) {
+        auto taken = produce(*records, reports, i);
+        for (; !taken; taken = produce(*records, reports, i)) {
+            ASSERT_EQ(taken.error().code, StoreErrc::unavailable);
+            std::this_thread::yield();
+        }
+    }
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(Delivery::durable), 51u);
+    EXPECT_EQ(records->producers_replaced(), 1u);
+    expect_reports_hold(reports, read_whole(topic, 1));
+}
+
+TEST_F(KafkaRecordsTest, APartitionThatIsNotThereIsCertainlyNotWritten) {
+    const std::string topic = kafka().create_topic(1);
+    Reports reports;
+    const auto records = producer(producer_options(topic, 64));
+    const std::string item = "phone";
+    ASSERT_NE(kafka_partition_of(SaleId("phone-drop"), ItemId(item), 0, 64), 0);
+    // Before the topic is known it is taken, and failed; afterwards it is refused.
+    ASSERT_TRUE(produce(*records, reports, 0, item));
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(Delivery::failed), 1u);
+    const auto refused = produce(*records, reports, 1, item);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, StoreErrc::not_found);
+    EXPECT_TRUE(read_whole(topic, 1).empty());
+}
+
+TEST_F(KafkaRecordsTest, AReportMayProduceAgain) {
+    const std::string topic = kafka().create_topic(1);
+    Reports reports;
+    const auto records = producer(producer_options(topic, 1));
+    const auto last = reports.expect(1);
+    const auto first = reports.expect(0);
+    ASSERT_TRUE(records->produce(accepted(0), [&](const DeliveryReport& report) {
+        EXPECT_TRUE(records->produce(accepted(1), last));
+        first(report);
+    }));
+    ASSERT_TRUE(reports.wait_for_all());
+    expect_reports_hold(reports, read_whole(topic, 1));
+}
+
+}  // namespace
+}  // namespace doorbuster
