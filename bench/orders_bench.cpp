@@ -83,7 +83,9 @@ uint64_t place_in_batches(PostgresOrders& orders, const SaleId& sale, uint32_t b
 // The textbook's transaction, the same rows as ours.
 class OneByOne {
 public:
-    OneByOne(const pg::ConnectionOptions& options, uint64_t client) : connection_(options), client_(client) {}
+    OneByOne(const pg::ConnectionOptions& options, uint64_t client) : connection_(options), client_(client) {
+        connection_.run("SET plan_cache_mode = auto");  // the server's default: best for single rows
+    }
 
     void pessimistic(const SaleId& sale) {
         const Placement one = placement(sale, ++position_);

@@ -81,7 +81,8 @@ constexpr const char* migration_steps[] = {
     CREATE INDEX purchases_by_take ON purchases(sale, item, epoch, bucket, sequence);
 
     -- No foreign key to the stock row: each order of a rush would lock that one row to see that it is
-    -- there, and the worker has read and updated it in the same transaction anyway.
+    -- there, and the worker has read and updated it in the same transaction anyway. An id is unique in
+    -- each partition (below), and over all of them because no two nodes make the same.
     CREATE TABLE orders(
         id            bigint NOT NULL,
         purchase      uuid   NOT NULL,
@@ -101,7 +102,6 @@ constexpr const char* migration_steps[] = {
         payment       bigint,
         falls_to      text,
         reason        text,
-        PRIMARY KEY(id, sale, item),
         CHECK(state != 'paid' OR hold = 'sold')
     ) PARTITION BY HASH(sale, item);
     CREATE INDEX orders_by_buyer ON orders(buyer, sale, item);
@@ -117,6 +117,7 @@ constexpr const char* migration_steps[] = {
                            'REMAINDER %s) WITH (fillfactor = 50)', at, at);
             EXECUTE format('CREATE TABLE orders_%s PARTITION OF orders FOR VALUES WITH (MODULUS 8, '
                            'REMAINDER %s) WITH (fillfactor = 80)', at, at);
+            EXECUTE format('CREATE UNIQUE INDEX orders_%s_by_id ON orders_%s(id)', at, at);
         END LOOP;
     END $partitions$;
 

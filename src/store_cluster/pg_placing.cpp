@@ -12,11 +12,8 @@ const LedgerEntry& entry_of(const Placement& placement) {
 }
 
 const std::string select_terms =
-    "SELECT i.sale, i.id, i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency, "
-    "s.stock_policy, i.version, i.units_available "
-    "FROM unnest($1::text[], $2::text[]) AS a(sale, item) "
-    "JOIN items i ON i.sale = a.sale AND i.id = a.item JOIN sales s ON s.id = i.sale "
-    "ORDER BY i.sale, i.id";
+    "SELECT i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency, s.stock_policy, i.version, "
+    "i.units_available FROM items i JOIN sales s ON s.id = i.sale WHERE i.sale = $1 AND i.id = $2";
 const std::string select_terms_locked = select_terms + " FOR UPDATE OF i";
 
 constexpr std::string_view update_position =
@@ -106,19 +103,15 @@ std::vector<Placed> Placing::finish(const std::vector<Rows>& answers, size_t fir
     return outcomes;
 }
 
-// Where the first of the answers will be.
+// Where the first of the answers will be. Item by item, sorted: where rows are locked, in this order.
 size_t Placing::queue_reads() {
-    Texts sales, items;
-    for (const auto& [key, item] : items_) {
-        sales.push(key.first);
-        items.push(key.second);
-    }
-    const size_t first =
-        connection_.queue(locked_ ? select_terms_locked : select_terms, Params().add(sales).add(items));
     Uuids ids;
     for (const Placement& placement : placements_) ids.push(entry_of(placement).acceptance.purchase);
-    connection_.queue("SELECT id FROM purchases WHERE id = ANY($1::uuid[])", Params().add(ids));
+    const size_t first =
+        connection_.queue("SELECT id FROM purchases WHERE id = ANY($1::uuid[])", Params().add(ids));
     for (const auto& [key, item] : items_) {
+        connection_.queue(locked_ ? select_terms_locked : select_terms,
+                          Params().add(key.first).add(key.second));
         Texts buyers;
         for (const auto& [buyer, units] : item.active_units) buyers.push(buyer);
         connection_.queue(
@@ -138,29 +131,24 @@ size_t Placing::queue_reads() {
 }
 
 void Placing::take_in(const std::vector<Rows>& answers, size_t first) {
-    const Rows& terms = answers[first];
-    for (size_t i = 0; i < terms.size(); ++i) {
-        const Row row = terms[i];
-        ItemBatch& item = items_.at({row.text(0), row.text(1)});
-        item.price_minor = row.integer(2);
-        item.units_per_buyer_max = row.integer(3);
-        item.payment_window_s = row.integer(4);
-        item.currency = row.text(5);
-        item.policy = required(stock_policy_of(row.text(6)), "stock policy");
-        item.version = row.integer(7);
-        item.units_available = row.integer(8);
-    }
-    for (const auto& [key, item] : items_) {
-        if (item.version == 0) {
+    const Rows& known = answers[first];
+    for (size_t i = 0; i < known.size(); ++i) known_.insert(known[i].purchase(0));
+    size_t at = first + 1;
+    for (auto& [key, item] : items_) {
+        const Rows &terms = answers[at], &active = answers[at + 1];
+        at += 2;
+        if (terms.empty()) {
             throw Failure(StoreErrc::not_allowed,
                           fmt::format("there is no item {} in a sale {}", key.second, key.first));
         }
-    }
-    const Rows& known = answers[first + 1];
-    for (size_t i = 0; i < known.size(); ++i) known_.insert(known[i].purchase(0));
-    size_t at = first + 2;
-    for (auto& [key, item] : items_) {
-        const Rows& active = answers[at++];
+        const Row row = terms.front();
+        item.price_minor = row.integer(0);
+        item.units_per_buyer_max = row.integer(1);
+        item.payment_window_s = row.integer(2);
+        item.currency = row.text(3);
+        item.policy = required(stock_policy_of(row.text(4)), "stock policy");
+        item.version = row.integer(5);
+        item.units_available = row.integer(6);
         for (size_t i = 0; i < active.size(); ++i) {
             item.active_units.at(active[i].text(0)) += active[i].integer(1);
         }
