@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 SHOTS = HERE.parents[1] / "build" / "browser" / "screenshots"
 LANGUAGES = {"en": "en-US", "zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}  # the page's, and a browser's that prefers it
 VIEWPORT = {"width": 1024, "height": 768}
-ANSWER_S_MAX = 90
+ANSWER_S_MAX = 150
 TABS_MAX = 40
 
 

@@ -5,7 +5,7 @@
 const readline = require("readline");
 const { chromium } = require("playwright-core");
 
-const WAIT_MS_MAX = 20000;
+const WAIT_MS_MAX = 60000;  // a machine may be busy with other things
 const pages = new Map();  // by number
 let browser, axe, last = 0;
 
