@@ -74,6 +74,7 @@ public:
                                 {"enable.idempotence", "true"},
                                 {"message.timeout.ms", message_ms},
                                 {"request.timeout.ms", message_ms},
+                                {"socket.timeout.ms", fmt::to_string(options.attempt_max.count())},
                                 {"linger.ms", "1"},
                                 {"queue.buffering.max.messages", fmt::to_string(options.queue_messages_max)},
                                 {"queue.buffering.max.kbytes", fmt::to_string(options.queue_kbytes_max)}});

@@ -32,7 +32,7 @@ enum class Delivery : uint8_t { durable, failed, unknown };
 
 struct DeliveryReport {
     Delivery delivery;
-    int64_t offset = -1;   // durable: where it stands
+    int64_t offset = -1;   // durable: where it stands; negative if the broker no longer knows
     std::string reason{};  // failed, unknown
 };
 
@@ -44,9 +44,10 @@ public:
     struct Options {
         std::string brokers;
         std::string topic;
-        int32_t partitions = 0;       // as pinned
-        milliseconds message_max{0};  // then a record is `unknown`
-        milliseconds lease{0};        // of the gate. A record must not outlive it by far
+        int32_t partitions = 0;           // as pinned
+        milliseconds message_max{0};      // then a record is `unknown`
+        milliseconds lease{0};            // of the gate. A record must not outlive it by far
+        milliseconds attempt_max{3'000};  // without an answer, then it is sent again on a new connection
         uint32_t queue_messages_max = 100'000;
         uint32_t queue_kbytes_max = 65'536;
     };

@@ -161,6 +161,33 @@ TEST_F(KafkaRecordsTest, ABrokerThatStandsStillLeavesTheOutcomeUnknown) {
     expect_reports_hold(reports, read_whole(topic, 1));
 }
 
+// A broker that stands still has what was sent in its socket, and meets it again on the next
+// connection: it must tell that these are the same.
+TEST_F(KafkaRecordsTest, WhatIsSentAgainIsWrittenOnce) {
+    const std::string topic = kafka().create_topic(1);
+    Reports reports, passed;
+    auto options = producer_options(topic, 1);
+    options.attempt_max = short_message / 3;
+    const auto records = producer(options);
+    ASSERT_TRUE(produce(*records, reports, 0));
+    ASSERT_TRUE(reports.wait_for_all());
+
+    kafka().freeze();
+    for (uint32_t i = 1; i <= 20; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    // The record of another producer, which is given up later than the first attempt of these.
+    const auto watch = producer(producer_options("nowhere", 1, short_message));
+    ASSERT_TRUE(produce(*watch, passed, 0));
+    ASSERT_TRUE(passed.wait_for_all());
+    EXPECT_EQ(records->unreported(), 20u);
+    kafka().thaw();
+
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(Delivery::durable), 21u);
+    const auto read = read_whole(topic, 1);
+    EXPECT_EQ(read.size(), 21u);
+    for (size_t i = 0; i < read.size(); ++i) EXPECT_EQ(number_of(read[i]), i);
+}
+
 TEST_F(KafkaRecordsTest, AFatalErrorLeavesUnknownAndANewProducerGoesOn) {
     const std::string topic = kafka().create_topic(1);
     Reports reports;
@@ -176,10 +203,11 @@ TEST_F(KafkaRecordsTest, AFatalErrorLeavesUnknownAndANewProducerGoesOn) {
 
     // Produced again with the same identity, as soon as the new one takes it.
     kafka().thaw();
+    const auto deadline = std::chrono::steady_clock::now() + reports_max;
     for (uint32_t i = 1; i <= 50; ++i) {
-        auto taken = produce(*records, reports, i);
-        for (; !taken; taken = produce(*records, reports, i)) {
+        for (auto taken = produce(*records, reports, i); !taken; taken = produce(*records, reports, i)) {
             ASSERT_EQ(taken.error().code, StoreErrc::unavailable);
+            ASSERT_LT(std::chrono::steady_clock::now(), deadline);
             std::this_thread::yield();
         }
     }
