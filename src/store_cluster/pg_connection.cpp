@@ -28,7 +28,7 @@ StoreErrc errc_of(std::string_view state) {
 }
 
 bool is_contention(std::string_view state) {
-    return state == "40001" || state == "40P01" || state == "55P03";
+    return state == "40001" || state == "40P01";
 }
 
 std::string trimmed(const char* message) {

@@ -48,8 +48,9 @@ auto contending(Body&& body) {
 }
 
 // As guarded(), for what writes. The first commit whose outcome is unknown stays in `failure`, and
-// nothing is written after it by the same store: what it holds may be older than the database. Whoever
-// opens it anew and reads knows.
+// nothing is written after it by the same store. Whoever opens it anew may look, but a look can come too
+// early: a commit that waits for its standby is not to be seen yet. A conditional write on the same rows
+// waits for it, and tells.
 template <class Body>
 auto written(std::optional<StoreError>& failure, std::string_view operation, Body&& body) {
     using Done = decltype(guarded(operation, [&] { return contending(body); }));

@@ -143,6 +143,37 @@ TEST_F(PostgresUnknown, ACommitThatNeverArrivedIsUnknownAndHadNotLanded) {
     EXPECT_EQ(orders->place(0, batch, t0)->front(), Placed::ordered);
 }
 
+// The server says "COMMIT" all the same, with a warning that nobody is to overhear.
+TEST_F(PostgresUnknown, ACommitThatNoStandbyConfirmsIsUnknown) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    auto is_time = [&] { return std::chrono::steady_clock::now() < deadline; };
+    pg::Connection server(database.options());
+    server.run_script("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    server.run("SELECT pg_reload_conf()");
+    StoreResult<void> put;
+    // The server reads its configuration when it gets round to it: until then a commit goes through.
+    std::thread putting([&] {
+        while (put.has_value() && is_time()) put = orders->settings().put("level", "closed");
+    });
+    while (server.run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+               .empty() &&
+           is_time()) {
+    }
+    putting.join();
+    server.run_script("ALTER SYSTEM RESET synchronous_standby_names");
+    server.run("SELECT pg_reload_conf()");
+    ASSERT_TRUE(put.has_error());
+    EXPECT_TRUE(put.error().outcome_unknown) << put.error().text();
+    EXPECT_NE(put.error().detail.find("standby"), std::string::npos) << put.error().text();
+    EXPECT_EQ(*orders->settings().get("level"), "closed") << "here it is; the next primary may not have it";
+    // The others' commits wait for nobody again.
+    auto options = database.options();
+    options.answer_max = 200ms;
+    for (bool is_done = false; !is_done && is_time();) {
+        is_done = (*PostgresOrders::open(options))->settings().put("level", "auto").has_value();
+    }
+}
+
 TEST_F(PostgresUnknown, WhatIsCutOffBeforeItsCommitHasNotHappenedAndMayBeTriedAgain) {
     pg::Connection other(database.options());
     std::optional<pg::Transaction> blocking(std::in_place, other);
