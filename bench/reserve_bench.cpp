@@ -18,17 +18,22 @@
 namespace doorbuster {
 namespace {
 
-// One call per purchase: known id, limit, stock; then stock, right, id, outbox. No fence, no window.
+// One call per purchase, and the same decision: known id, window, limit, stock; then sequence, stock,
+// right, outbox, id. Neither fence nor epoch.
 constexpr const char* textbook = R"(
 local own = redis.call('HGET', KEYS[3], ARGV[1])
 if own then return own end
+local sale = redis.call('HMGET', KEYS[5], 'phase', 'opens_at', 'closes_at')
+local now = tonumber(redis.call('TIME')[1])
+if sale[1] ~= 'selling' or now < tonumber(sale[2]) or now >= tonumber(sale[3]) then return -3 end
 local bought = tonumber(redis.call('HGET', KEYS[2], ARGV[2]) or '0')
 if bought + ARGV[3] > tonumber(ARGV[4]) then return -2 end
 if tonumber(redis.call('GET', KEYS[1])) < tonumber(ARGV[3]) then return -1 end
+local sequence = redis.call('HINCRBY', KEYS[5], 'sequence', 1)
 redis.call('DECRBY', KEYS[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], ARGV[2], ARGV[3])
-local entry = redis.call('XADD', KEYS[4], '*', 'purchase', ARGV[1], 'buyer', ARGV[2], 'units', ARGV[3])
-redis.call('HSET', KEYS[3], ARGV[1], entry)
+redis.call('XADD', KEYS[4], '*', 'purchase', ARGV[1], 'buyer', ARGV[2], 'units', ARGV[3], 'sequence', sequence)
+redis.call('HSET', KEYS[3], ARGV[1], sequence)
 return 1
 )";
 
@@ -101,6 +106,9 @@ int run(int count, char** words) {
         .epoch = 2, .word = word, .stock = {.units_total = units, .units_available = units}, .takes = {}};
     const Fence fence{read_pin(*ask(*redis, load_call(bucket, load))).value(), 2};
     ask(*redis, {"SET", "{phone}:stock", std::to_string(units)});
+    ask(*redis,
+        {"HSET", "{phone}:sale", "phase", "selling", "opens_at", std::to_string(to_ms(now) / 1000 - 3600),
+         "closes_at", std::to_string(to_ms(now) / 1000 + 3600)});
     const auto script = ask(*redis, {"SCRIPT", "LOAD", textbook});
     const std::string sha(script->str, static_cast<size_t>(script->len));
 
@@ -125,8 +133,8 @@ int run(int count, char** words) {
         }
         const PurchaseId id = purchase(number);
         CHECK(client.call(
-            {"EVALSHA", sha, "4", "{phone}:stock", "{phone}:buyers", "{phone}:ids", "{phone}:outbox",
-             std::string(id.bytes.begin(), id.bytes.end()), buyer.str(), "1", "1"},
+            {"EVALSHA", sha, "5", "{phone}:stock", "{phone}:buyers", "{phone}:ids", "{phone}:outbox",
+             "{phone}:sale", std::string(id.bytes.begin(), id.bytes.end()), buyer.str(), "1", "1"},
             [&](const auto& reply) {
                 CHECK(reply && (*reply)->type == REDIS_REPLY_INTEGER);
                 round.end((*reply)->integer == 1);
