@@ -14,11 +14,14 @@ namespace json = boost::json;
 
 struct LettersWords {
     AdminFlags admin;
-    std::string position;
+    std::string position, after;
 };
+
+constexpr size_t page_size = 100;  // of the interface
 
 std::string letters_table(const json::object& answer) {
     Table table({"POSITION", "STATE", "BURIED", "REASON", "RECORD"});
+    std::string last;
     const json::value* letters = answer.if_contains("dead_letters");
     if (letters == nullptr || !letters->is_array()) return table.text();
     for (const json::value& letter : letters->get_array()) {
@@ -27,8 +30,10 @@ std::string letters_table(const json::object& answer) {
         table.add({answer_number(fields, "position"), answer_text(fields, "state"),
                    answer_text(fields, "buried_at"), answer_text(fields, "reason"),
                    answer_text(fields, "record")});
+        last = answer_number(fields, "position");
     }
-    return table.text();
+    if (letters->get_array().size() < page_size) return table.text();
+    return table.text() + "\nthere may be more: doorbuster dead-letters list --after " + last;
 }
 
 std::string letter_sheet(const json::object& letter) {
@@ -52,7 +57,8 @@ void add_letters_command(CLI::App& app, CliRun& run) {
                                                                "  doorbuster dead-letters retry 17\n"
                                                                "  doorbuster dead-letters drop 17\n");
     letters->footer(footer);
-    auto add = [&](const std::string& name, const std::string& text, bool takes_position, auto act) {
+    auto add = [&](const std::string& name, const std::string& text, bool takes_position,
+                   auto act) -> CLI::App& {
         CLI::App* command = letters->add_subcommand(name, text);
         command->footer(footer);
         if (takes_position) {
@@ -63,10 +69,16 @@ void add_letters_command(CLI::App& app, CliRun& run) {
         }
         command->callback(
             [&run, words, act] { run.chosen = [&run, words, act] { return act(run, *words); }; });
+        return *command;
     };
-    add("list", "Lists them, those that were dealt with included", false, [](CliRun& in, LettersWords& said) {
-        return AdminDesk(in, said.admin).show({.path = "/v1/dead-letters"}, letters_table);
-    });
+    add("list", "Lists them, those that were dealt with included; a hundred at a time", false,
+        [](CliRun& in, LettersWords& said) {
+            const std::string query = said.after.empty() ? "" : "?after=" + said.after;
+            return AdminDesk(in, said.admin).show({.path = "/v1/dead-letters" + query}, letters_table);
+        })
+        .add_option("--after", words->after, "Only those behind this position")
+        ->option_text("POSITION")
+        ->check(CLI::NonNegativeNumber);
     add("show", "Shows one of them", true, [](CliRun& in, LettersWords& said) {
         return AdminDesk(in, said.admin).show({.path = "/v1/dead-letters/" + said.position}, letter_sheet);
     });

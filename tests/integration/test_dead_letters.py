@@ -63,3 +63,24 @@ def test_a_poisoned_record_is_buried_and_those_behind_it_are_served(own_shop, tm
     assert shop.admin.post(f"/v1/dead-letters/{position}/retry").code == "wrong_state"
     assert "dropped" in operator("dead-letters", "list").stdout
     assert shop.admin.post("/v1/dead-letters/1/drop").code == "not_found"
+
+
+def test_many_letters_are_listed_a_hundred_at_a_time(own_shop, tmp_path):
+    shop = own_shop.start()
+    assert shop.server.stop() == 0
+    orders = sqlite3.connect(shop.server.data / "orders.db")
+    orders.executemany("INSERT INTO dead_letters(position, reason, record, buried_at_ms, state) "
+                       "VALUES(?, 'unknown item', ?, 0, 'dropped')",
+                       [(position, f"letter-{position}.") for position in range(1, 121)])
+    orders.commit()
+    orders.close()
+    shop.restart()
+    operator = operator_of(shop.server, tmp_path)
+    first = operator("dead-letters", "list").stdout
+    assert "letter-100." in first and "letter-101." not in first
+    assert "dead-letters list --after 100" in first, "and how to see the others"
+    rest = operator("dead-letters", "list", "--after", "100").stdout
+    assert "letter-100." not in rest and "letter-101." in rest and "letter-120." in rest
+    assert "--after" not in rest
+    wrong = operator("dead-letters", "list", "--after", "soon")
+    assert wrong.returncode == 2 and "--after" in wrong.stderr
