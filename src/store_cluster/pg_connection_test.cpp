@@ -120,7 +120,7 @@ TEST(PgConnection, ACommitOfAFailedTransactionIsNoSuccess) {
 TEST(PgConnection, AStatementHasItsTime) {
     TestDatabase database;
     auto options = database.options();
-    options.statement_max = 20ms;
+    options.statement_max = 500ms;
     Connection connection(options);
     EXPECT_EQ(failure_of([&] { connection.run("SELECT pg_sleep(600)"); }).code, StoreErrc::unavailable);
     EXPECT_EQ(connection.read_integer("SELECT 7::bigint"), 7) << "and the connection goes on";
@@ -129,7 +129,7 @@ TEST(PgConnection, AStatementHasItsTime) {
 TEST(PgConnection, AServerThatDoesNotAnswerIsGivenUp) {
     TestDatabase database;
     auto options = database.options();
-    options.answer_max = 20ms;
+    options.answer_max = 1s;
     Connection connection(options);
     EXPECT_EQ(failure_of([&] { connection.run("SELECT pg_sleep(600)"); }).code, StoreErrc::unavailable);
     EXPECT_TRUE(connection.is_broken());
