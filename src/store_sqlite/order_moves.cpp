@@ -1,28 +1,9 @@
 #include "store_sqlite/order_moves.hpp"
 
-#include "base/check.hpp"
+#include "store/row_words.hpp"
 #include "store_sqlite/columns.hpp"
 
 namespace doorbuster::sqlite {
-
-namespace {
-
-// How an order's units leave one column of the stock row for another.
-struct UnitsMoved {
-    int available = 0, held = 0, sold = 0;
-};
-
-UnitsMoved units_moved(HoldState from, HoldState to) {
-    using enum HoldState;
-    if (from == to || (from == open && to == finished)) return {};
-    if (from == held && to == sold) return {0, -1, 1};
-    if (from == held && to == finished) return {1, -1, 0};
-    if (from == sold && to == finished) return {1, 0, -1};
-    CHECK(from == open && to == sold);  // what has ended comes back through the book alone
-    return {-1, 0, 1};
-}
-
-}  // namespace
 
 OrderMoves::OrderMoves(Connection& connection, Journal& journal)
     : connection_(connection),
@@ -59,7 +40,7 @@ Moved OrderMoves::try_to_apply(const OrderMove& move, Instant now) {
         .bind(2, static_cast<int64_t>(before.version))
         .bind(3, name_of(before.state))
         .bind(4, name_of(after.state))
-        .bind(5, name_of_hold(after.hold));
+        .bind(5, name_of(after.hold));
     after.payment ? update_order_.bind(6, static_cast<int64_t>(*after.payment)) : update_order_.bind_null(6);
     update_order_.bind(7, name_of(after.falls_to));
     after.reason.empty() ? update_order_.bind_null(8) : update_order_.bind(8, after.reason);
@@ -78,14 +59,14 @@ bool OrderMoves::move_stock(const OrderMove& move, Instant now) {
     const auto& [before, after, payment, events] = move;
     if (before.hold == after.hold) return true;
     const std::string_view sale = after.sale.view(), item = after.item.view();
-    const UnitsMoved moved = units_moved(before.hold, after.hold);
     const int64_t units = after.units;
+    const UnitsMoved moved = units_moved(before.hold, after.hold, units);
     const bool changes_row = moved.available != 0 || moved.held != 0 || moved.sold != 0;
     if (changes_row && move_units_.bind(1, sale)
                                .bind(2, item)
-                               .bind(3, moved.available * units)
-                               .bind(4, moved.held * units)
-                               .bind(5, moved.sold * units)
+                               .bind(3, moved.available)
+                               .bind(4, moved.held)
+                               .bind(5, moved.sold)
                                .run() != 1) {
         return false;
     }

@@ -1,24 +1,11 @@
 #include "store_sqlite/order_rows.hpp"
 
-#include <array>
-
+#include "store/row_words.hpp"
 #include "store_sqlite/columns.hpp"
 
 namespace doorbuster::sqlite {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> hold_names = {"held", "sold", "finished", "open"};
-constexpr std::array<std::string_view, 3> letter_names = {"open", "retried", "dropped"};
-constexpr std::array<std::string_view, 4> stock_move_names = {"sold", "released", "restocked", "repaired"};
-
-template <class Value, class Names>
-Value find_name(const Names& names, std::string_view name, std::string_view what) {
-    for (size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) return static_cast<Value>(i);
-    }
-    throw Failure(StoreErrc::damaged, "unreadable " + std::string(what));
-}
 
 std::optional<Instant> instant_or_none(const Statement& row, int column) {
     return row.is_null(column) ? std::nullopt : std::optional(from_ms(row.integer(column)));
@@ -78,19 +65,19 @@ PaymentRecord payment_of(const Statement& row) {
 }
 
 std::string_view name_of_hold(HoldState state) {
-    return hold_names[static_cast<size_t>(state)];
+    return name_of(state);
 }
 HoldState hold_of(std::string_view name) {
-    return find_name<HoldState>(hold_names, name, "hold");
+    return required(find_name<HoldState>(hold_names, name), "hold");
 }
 std::string_view name_of_letter(LetterState state) {
-    return letter_names[static_cast<size_t>(state)];
+    return name_of(state);
 }
 LetterState letter_state_of(std::string_view name) {
-    return find_name<LetterState>(letter_names, name, "state of a dead letter");
+    return required(find_name<LetterState>(letter_names, name), "state of a dead letter");
 }
 StockMoveKind stock_move_kind_of(std::string_view name) {
-    return find_name<StockMoveKind>(stock_move_names, name, "stock move");
+    return required(find_name<StockMoveKind>(stock_move_names, name), "stock move");
 }
 
 Journal::Journal(Connection& connection)
@@ -110,7 +97,7 @@ void Journal::tell(EventKind kind, const Subject& subject, Instant now) {
 
 void Journal::stock_moved(StockMoveKind kind, std::string_view sale, std::string_view item,
                           const std::optional<PurchaseId>& purchase, int64_t units, Instant now) {
-    stock_move_.bind(1, stock_move_names[static_cast<size_t>(kind)]).bind(2, sale).bind(3, item);
+    stock_move_.bind(1, name_of(kind)).bind(2, sale).bind(3, item);
     purchase ? bind(stock_move_, 4, *purchase) : stock_move_.bind_null(4);
     stock_move_.bind(5, units).bind(6, to_ms(now)).run();
 }

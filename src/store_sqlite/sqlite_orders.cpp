@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "store/row_words.hpp"
 #include "store_sqlite/columns.hpp"
 #include "store_sqlite/order_moves.hpp"
 #include "store_sqlite/sale_rows.hpp"
@@ -19,30 +20,6 @@ using sqlite::Rows;
 using sqlite::Statement;
 using sqlite::Transaction;
 
-namespace {
-
-std::optional<EventKind> event_of_step(SaleState from, SaleState to) {
-    if (from == to) return std::nullopt;
-    switch (to) {
-        case SaleState::open:
-            return EventKind::sale_opened;
-        case SaleState::paused:
-            return EventKind::sale_paused;
-        case SaleState::closed:
-            return EventKind::sale_closed;
-        case SaleState::reconciled:
-            return EventKind::sale_reconciled;
-        default:
-            return std::nullopt;
-    }
-}
-
-constexpr std::string_view reason_no_unit = "no unit was left";
-constexpr std::string_view reason_limit = "the buyer's limit was reached";
-constexpr std::string_view reason_not_continued = "what it continues had ended otherwise";
-
-}  // namespace
-
 // What a batch needs to know about an item that it places orders of.
 struct SqliteOrders::ItemTerms {
     int64_t price_minor = 0, units_per_buyer_max = 0, payment_window_s = 0;
@@ -55,10 +32,7 @@ struct SqliteOrders::ItemTerms {
 
     // Then no order of the batch can find the stock short, and one update takes them all.
     bool suffices() const { return units_asked <= units_available; }
-    HoldState hold() const {
-        if (policy == StockPolicy::at_payment) return HoldState::open;
-        return policy == StockPolicy::at_order ? HoldState::sold : HoldState::held;
-    }
+    HoldState hold() const { return first_hold(policy); }
 };
 
 struct SqliteOrders::Statements {
@@ -339,7 +313,7 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
         .bind(8, terms.currency)
         .bind(9, to_ms(now))
         .bind(10, to_ms(now) + terms.payment_window_s * 1000)
-        .bind(11, sqlite::name_of_hold(terms.hold()));
+        .bind(11, name_of(terms.hold()));
     entry.replaces ? bind(s.insert_order, 12, acceptance.purchase) : s.insert_order.bind_null(12);
     s.insert_order.run();
     s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);
@@ -351,13 +325,9 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
     return writing("burying a record", [&] {
         Transaction transaction(connection_);
         move_position(expected_position, record.position);
-        std::string text = record.raw;
         if (record.entry) {
             const LedgerEntry& entry = *record.entry;
             const Acceptance& acceptance = entry.acceptance;
-            text = fmt::format("purchase={} sale={} item={} buyer={} units={} sequence={}",
-                               acceptance.purchase.hex(), entry.sale.view(), entry.item.view(),
-                               acceptance.buyer.view(), acceptance.units, acceptance.sequence);
             bind(statements_->insert_purchase, 1, acceptance.purchase)
                 .bind(2, entry.sale.view())
                 .bind(3, entry.item.view())
@@ -373,12 +343,13 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
             statements_->journal.tell(EventKind::purchase_cancelled,
                                       {.sale = entry.sale.view(), .purchase = acceptance.purchase}, now);
         }
+        const std::string record_text = text_of(record);  // bound, not copied
         Statement insert(
             connection_,
             "INSERT INTO dead_letters(position, reason, record, buried_at_ms) VALUES(?, ?, ?, ?)");
         insert.bind(1, static_cast<int64_t>(record.position))
             .bind(2, reason)
-            .bind(3, text)
+            .bind(3, record_text)
             .bind(4, to_ms(now))
             .run();
         transaction.commit();
@@ -455,10 +426,8 @@ StoreResult<void> SqliteOrders::close_letter(uint64_t position, LetterState stat
         Statement close(
             connection_,
             "UPDATE dead_letters SET state = ?2, closed_at_ms = ?3 WHERE position = ?1 AND state = 'open'");
-        if (close.bind(1, static_cast<int64_t>(position))
-                .bind(2, sqlite::name_of_letter(state))
-                .bind(3, to_ms(now))
-                .run() != 1) {
+        if (close.bind(1, static_cast<int64_t>(position)).bind(2, name_of(state)).bind(3, to_ms(now)).run() !=
+            1) {
             Statement find(connection_, "SELECT state FROM dead_letters WHERE position = ?");
             Rows rows(find.bind(1, static_cast<int64_t>(position)));
             if (!rows.next()) throw Failure(StoreErrc::not_found, "there is no such dead letter");
