@@ -20,11 +20,15 @@ protected:
     }
 
     RedisClient::Options options(size_t connections) const {
-        return {.link = {.address = book.server.address()}, .connections = connections};
+        return {.link = {.address = book.server.address(),
+                         .connect_max = redis_wait_max,
+                         .call_max = redis_wait_max},
+                .connections = connections};
     }
     template <class Done>
     void run_until(Done done) {
-        while (!done()) loop.run_one();
+        for (const Patience patience; !done(); patience.check("it does not happen"))
+            loop.run_one_until(patience.until());
     }
     void connect(RedisClient& client, size_t connections = 1) {
         run_until([&] { return client.connections_up() == connections; });

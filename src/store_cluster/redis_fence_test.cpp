@@ -24,9 +24,9 @@ void expect_fenced(LoadedBook& book, const char* why) {
     EXPECT_FALSE(said.error().outcome_unknown);
 }
 
-// Until Redis says so; the test program's own time limit is the bound.
+// Until Redis says so.
 void await(RedisSession& redis, const RedisCall& call, std::string_view text) {
-    for (;;) {
+    for (const Patience patience;; patience.check("Redis does not come to say it")) {
         const auto reply = ask(redis, call);
         if (reply->type == REDIS_REPLY_STRING &&
             std::string_view(reply->str, static_cast<size_t>(reply->len)).find(text) !=
@@ -246,7 +246,7 @@ RedisSession session_of(LoadedBook& book, const std::string& user) {
     RedisAddress address = book.server.address();
     address.user = user;
     address.password = "secret";
-    auto session = RedisSession::open(address, 30s);
+    auto session = RedisSession::open(address, redis_wait_max);
     if (!session) throw std::runtime_error(session.error().detail);
     return std::move(*session);
 }

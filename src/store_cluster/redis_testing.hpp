@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -18,6 +19,20 @@
 #include "store_cluster/redis_session.hpp"
 
 namespace doorbuster::testing {
+
+// For everything that a test waits for: far beyond what a busy machine takes.
+constexpr auto redis_wait_max = 60s;
+
+class Patience {
+public:
+    std::chrono::steady_clock::time_point until() const { return until_; }
+    void check(const char* what) const {
+        if (std::chrono::steady_clock::now() > until_) throw std::runtime_error(what);
+    }
+
+private:
+    const std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + redis_wait_max;
+};
 
 // A loopback port that nobody has at this moment.
 inline std::string free_port() {
@@ -73,7 +88,7 @@ public:
     const std::string& port() const { return port_; }
 
     RedisSession connect() const {
-        auto session = RedisSession::open(address(), 30s);
+        auto session = RedisSession::open(address(), redis_wait_max);
         if (!session) throw std::runtime_error(session.error().detail);
         return std::move(*session);
     }
@@ -96,9 +111,9 @@ private:
             _exit(127);
         }
         if (pid_ < 0) throw std::runtime_error("redis-server cannot be started");
-        for (;;) {
+        for (const Patience patience;; patience.check("redis-server does not answer")) {
             if (waitpid(pid_, nullptr, WNOHANG) != 0) return false;
-            auto session = RedisSession::open(address(), 10s);
+            auto session = RedisSession::open(address(), redis_wait_max);
             if (session) {
                 const auto said = session->run({"PING"});
                 if (said && !error_in(**said)) return true;
