@@ -8,7 +8,7 @@ namespace doorbuster {
 
 namespace {
 
-constexpr std::string_view operation = "read the Kafka ledger";
+constexpr std::string_view reading = "read the Kafka ledger";
 
 }  // namespace
 
@@ -33,7 +33,7 @@ StoreResult<KafkaReader> KafkaReader::open(const Options& options) {
     if (!client) return client.error();
     reader.client_ = std::move(*client);
     reader.topic_.reset(rd_kafka_topic_new(reader.client_.get(), options.topic.c_str(), nullptr));
-    if (!reader.topic_) return kafka_error(StoreErrc::not_allowed, operation, rd_kafka_last_error());
+    if (!reader.topic_) return kafka_error(StoreErrc::not_allowed, reading, rd_kafka_last_error());
     return reader;
 }
 
@@ -61,14 +61,14 @@ StoreResult<void> KafkaReader::assign(std::span<const KafkaPosition> positions) 
     for (const KafkaPosition& position : positions) {
         CHECK(position.partition >= 0 && position.offset >= 0 && !assigned_.contains(position.partition));
         if (position.partition >= *partitions) {
-            stopped_by_ = kafka_error(StoreErrc::not_found, operation,
+            stopped_by_ = kafka_error(StoreErrc::not_found, reading,
                                       fmt::format("{} has {} partitions, and partition {} is to be read",
                                                   options_.topic, *partitions, position.partition));
             return *stopped_by_;
         }
         if (rd_kafka_consume_start_queue(topic_.get(), position.partition, position.offset, queue_.get()) !=
             0) {
-            stopped_by_ = kafka_error(StoreErrc::unavailable, operation, rd_kafka_last_error());
+            stopped_by_ = kafka_error(StoreErrc::unavailable, reading, rd_kafka_last_error());
             return *stopped_by_;
         }
         assigned_.emplace(position.partition, Assigned{position.offset});
@@ -82,7 +82,7 @@ StoreResult<KafkaBatch> KafkaReader::read(size_t count_max, milliseconds wait_ma
     std::vector<rd_kafka_message_t*> taken(count_max);
     const ssize_t count = rd_kafka_consume_batch_queue(queue_.get(), static_cast<int>(wait_max.count()),
                                                        taken.data(), taken.size());
-    if (count < 0) stopped_by_ = kafka_error(StoreErrc::unavailable, operation, rd_kafka_last_error());
+    if (count < 0) stopped_by_ = kafka_error(StoreErrc::unavailable, reading, rd_kafka_last_error());
     KafkaBatch batch;
     for (ssize_t i = 0; i < count; ++i) {
         const KafkaMessage message(taken[static_cast<size_t>(i)]);
@@ -113,7 +113,7 @@ std::optional<StoreError> KafkaReader::take(const rd_kafka_message_t& message, K
     // Without transactions and compaction the offsets are dense: a gap is records that are gone.
     if (message.offset != assigned.offset_next) {
         return kafka_error(
-            StoreErrc::damaged, operation,
+            StoreErrc::damaged, reading,
             fmt::format("partition {} of {} goes on at {} where {} was expected", message.partition,
                         options_.topic, message.offset, assigned.offset_next));
     }
@@ -133,16 +133,16 @@ StoreError KafkaReader::error_of(const rd_kafka_message_t& message) const {
         case RD_KAFKA_RESP_ERR__BAD_MSG:
         case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
             return kafka_error(
-                StoreErrc::damaged, operation,
+                StoreErrc::damaged, reading,
                 detail +
                     "; the recorded position and the topic do not belong together: see whether "
                     "retention removed records, or the topic was made anew");
         case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
         case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
-            return kafka_error(StoreErrc::not_found, operation, detail);
+            return kafka_error(StoreErrc::not_found, reading, detail);
         default:
-            return kafka_error(StoreErrc::unavailable, operation, detail);
+            return kafka_error(StoreErrc::unavailable, reading, detail);
     }
 }
 
