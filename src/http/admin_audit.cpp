@@ -10,12 +10,12 @@
 
 #include "audit/report_html.hpp"
 #include "base/rfc3339.hpp"
+#include "base/words.hpp"
 #include "http/admin_problem.hpp"
 #include "http/gate.hpp"
 #include "http/json.hpp"
 #include "http/json_body.hpp"
 #include "http/route.hpp"
-#include "base/words.hpp"
 
 namespace doorbuster {
 

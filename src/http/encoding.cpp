@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "http/weight.hpp"
 #include "base/words.hpp"
+#include "http/weight.hpp"
 
 namespace doorbuster {
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "http/weight.hpp"
 #include "base/words.hpp"
+#include "http/weight.hpp"
 
 namespace doorbuster {
 
