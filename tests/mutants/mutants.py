@@ -95,6 +95,6 @@ MUTANTS = [
            "s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);",
            "connection_.execute(\"COMMIT\"); connection_.execute(\"BEGIN IMMEDIATE\"); "
            "s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);", judge="store"),
-    Mutant("a_payment_takes_no_unit", "src/store_sqlite/order_moves.cpp",
-           "return {-1, 0, 1};", "return {0, 0, 0};", judge="store"),
+    Mutant("a_payment_takes_no_unit", "src/store/row_words.hpp",
+           "return {-units, 0, units};", "return {0, 0, 0};", judge="store"),
 ]
