@@ -47,17 +47,12 @@ auto contending(Body&& body) {
     }
 }
 
-// As guarded(), for what writes. The first commit whose outcome is unknown stays in `failure`, and
-// nothing is written after it by the same store. Whoever opens it anew may look, but a look can come too
-// early: a commit that waits for its standby is not to be seen yet. A conditional write on the same rows
-// waits for it, and tells.
+// As doorbuster::written(), with as many tries as it takes. Whoever opens the store anew after an unknown
+// commit may look, but a look can come too early: a commit that waits for its standby is not to be seen
+// yet. A conditional write on the same rows waits for it, and tells.
 template <class Body>
-auto written(std::optional<StoreError>& failure, std::string_view operation, Body&& body) {
-    using Done = decltype(guarded(operation, [&] { return contending(body); }));
-    if (failure) return Done(*failure);
-    Done done = guarded(operation, [&] { return contending(body); });
-    if (done.has_error() && done.error().outcome_unknown) failure = done.error();
-    return done;
+auto transacted(std::optional<StoreError>& failure, std::string_view operation, Body&& body) {
+    return doorbuster::written(failure, operation, [&] { return contending(body); });
 }
 
 }  // namespace doorbuster::pg

@@ -1,5 +1,6 @@
 #include "store_cluster/postgres_audit.hpp"
 
+#include "store/repair_outcomes.hpp"
 #include "store_cluster/pg_contention.hpp"
 #include "store_cluster/pg_moves.hpp"
 #include "store_cluster/pg_rows.hpp"
@@ -12,12 +13,10 @@ using pg::Journal;
 using pg::Params;
 using pg::Row;
 using pg::Rows;
+using pg::transacted;
 using pg::Transaction;
-using pg::written;
 
 namespace {
-
-const RepairOutcome changed_meanwhile{.repaired = Repaired::changed_meanwhile};
 
 constexpr std::string_view lock_stock = "SELECT version FROM items WHERE sale = $1 AND id = $2 FOR UPDATE";
 
@@ -78,7 +77,7 @@ StoreResult<std::set<std::string>> PostgresAuditReader::acknowledged() {
 }
 
 StoreResult<uint64_t> PostgresAudit::begin(const SaleId& sale, Instant now) {
-    return written(failure_, "beginning a reconciliation", [&] {
+    return transacted(failure_, "beginning a reconciliation", [&] {
         Transaction transaction(connection_);
         const auto number = static_cast<uint64_t>(connection_.read_integer(
             "INSERT INTO reconcile_runs(sale, at_ms) VALUES($1, $2) RETURNING number",
@@ -90,7 +89,7 @@ StoreResult<uint64_t> PostgresAudit::begin(const SaleId& sale, Instant now) {
 
 StoreResult<void> PostgresAudit::record(const ReconcileRun& run, std::span<const RunDifference> differences,
                                         const std::string& report) {
-    return written(failure_, "recording a reconciliation", [&] {
+    return transacted(failure_, "recording a reconciliation", [&] {
         Transaction transaction(connection_);
         const Rows updated = connection_.run(
             "UPDATE reconcile_runs SET at_ms = $3, cause = $4, position = $5, agrees = $6, differences = $7, "
@@ -126,7 +125,7 @@ StoreResult<void> PostgresAudit::record(const ReconcileRun& run, std::span<const
 }
 
 StoreResult<RepairOutcome> PostgresAudit::repair(const Repair& repair, Instant now) {
-    return written(failure_, "repairing", [&]() -> RepairOutcome {
+    return transacted(failure_, "repairing", [&]() -> RepairOutcome {
         Transaction transaction(connection_);
         const Rows inserted = connection_.run(
             "INSERT INTO repairs(key, run, acknowledges, words, done_at_ms) VALUES($1, $2, $3, $4, $5) "
@@ -177,27 +176,10 @@ RepairOutcome PostgresAudit::carry_out(const ShiftUnits& shift, Instant now) {
 RepairOutcome PostgresAudit::carry_out(const PlaceRecord& place, Instant now) {
     if (!place.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
     const LedgerEntry& entry = *place.record.entry;
-    RepairOutcome outcome;
-    outcome.changed = entry.replaces.value_or(entry.acceptance.purchase);
     const Placement placement{place.record, place.order};
     constexpr bool locked = true;
     pg::Placing placing(connection_, place_, std::span(&placement, 1), now, locked);
-    switch (placing.run().front()) {
-        case Placed::ordered:
-            outcome.tell = TakeRecord{entry, false};
-            outcome.made_order = true;
-            return outcome;
-        case Placed::reinstated:
-            outcome.tell = TakeRecord{entry, true};
-            outcome.step = {OrderState::reinstating, OrderState::paid};
-            return outcome;
-        case Placed::cancelled:
-            outcome.tell = ReleasePurchase{entry.sale, entry.item, entry.acceptance.purchase};
-            return outcome;
-        case Placed::known_before:
-            break;
-    }
-    return changed_meanwhile;
+    return outcome_of(entry, placing.run().front());
 }
 
 RepairOutcome PostgresAudit::carry_out(const CancelPurchase& cancel, Instant now) {
@@ -223,12 +205,7 @@ RepairOutcome PostgresAudit::carry_out(const OrderMove& move, Instant now) {
     }
     journal.queue(connection_);
     connection_.settle();
-    RepairOutcome outcome{.step = RepairOutcome::Step{move.before.state, move.after.state},
-                          .changed = move.after.purchase};
-    const bool is_released =
-        move.before.hold != HoldState::finished && move.after.hold == HoldState::finished;
-    if (is_released) outcome.tell = ReleasePurchase{move.after.sale, move.after.item, move.after.holder};
-    return outcome;
+    return outcome_of(move);
 }
 
 RepairOutcome PostgresAudit::carry_out(const PaymentChange& change, Instant now) {

@@ -13,8 +13,8 @@ using pg::Failure;
 using pg::Journal;
 using pg::Params;
 using pg::Rows;
+using pg::transacted;
 using pg::Transaction;
-using pg::written;
 
 PostgresOrders::PostgresOrders(pg::ConnectionOptions options, pg::WorkerPlace place)
     : connection_(std::move(options)),
@@ -40,7 +40,7 @@ SaleRecord PostgresOrders::read_sale(const SaleId& id) {
 }
 
 StoreResult<SaleRecord> PostgresOrders::create_sale(const Sale& sale, SaleState state, Instant now) {
-    return written(failure_, "creating the sale", [&] {
+    return transacted(failure_, "creating the sale", [&] {
         Transaction transaction(connection_);
         pg::queue_sale(connection_, sale, state, now);
         try {
@@ -56,7 +56,7 @@ StoreResult<SaleRecord> PostgresOrders::create_sale(const Sale& sale, SaleState 
 }
 
 StoreResult<SaleRecord> PostgresOrders::change_sale(const SaleRecord& changed, bool with_items, Instant now) {
-    return written(failure_, "changing the sale", [&] {
+    return transacted(failure_, "changing the sale", [&] {
         Transaction transaction(connection_);
         const std::string_view sale = changed.sale.id.view();
         const SaleRecord current = read_sale(changed.sale.id);
@@ -87,7 +87,7 @@ StoreResult<SaleRecord> PostgresOrders::change_sale(const SaleRecord& changed, b
 
 StoreResult<SaleRecord> PostgresOrders::restock(const SaleId& sale, const ItemId& item, uint32_t units,
                                                 uint64_t version, Instant now) {
-    return written(failure_, "restocking", [&] {
+    return transacted(failure_, "restocking", [&] {
         Transaction transaction(connection_);
         SaleRecord current = read_sale(sale);
         const uint64_t version_now = std::exchange(current.version, version);
@@ -120,7 +120,7 @@ StoreResult<SaleRecord> PostgresOrders::restock(const SaleId& sale, const ItemId
 
 StoreResult<std::vector<Placed>> PostgresOrders::place(uint64_t expected_position,
                                                        std::span<const Placement> placements, Instant now) {
-    return written(failure_, "placing orders", [&](bool locked) {
+    return transacted(failure_, "placing orders", [&](bool locked) {
         std::vector<Placed> outcomes;
         if (placements.empty()) return outcomes;
         Transaction transaction(connection_);
@@ -132,7 +132,7 @@ StoreResult<std::vector<Placed>> PostgresOrders::place(uint64_t expected_positio
 
 StoreResult<void> PostgresOrders::bury(uint64_t expected_position, const LedgerRecord& record,
                                        const std::string& reason, Instant now) {
-    return written(failure_, "burying a record", [&] {
+    return transacted(failure_, "burying a record", [&] {
         Transaction transaction(connection_);
         pg::move_position(connection_, place_, expected_position, record.position);
         // One that the tables cannot hold has no purchase that anybody could look up.
@@ -154,7 +154,7 @@ StoreResult<void> PostgresOrders::bury(uint64_t expected_position, const LedgerR
 }
 
 StoreResult<std::vector<Moved>> PostgresOrders::move(std::span<const OrderMove> moves, Instant now) {
-    return written(failure_, "moving orders", [&] {
+    return transacted(failure_, "moving orders", [&] {
         std::vector<Moved> moved;
         if (moves.empty()) return moved;
         Transaction transaction(connection_);
@@ -168,7 +168,7 @@ StoreResult<std::vector<Moved>> PostgresOrders::move(std::span<const OrderMove> 
 
 StoreResult<void> PostgresOrders::change_payment(const PaymentChange& change, std::optional<EventKind> event,
                                                  Instant now) {
-    return written(failure_, "changing a payment", [&] {
+    return transacted(failure_, "changing a payment", [&] {
         Transaction transaction(connection_);
         if (!pg::change_payment(connection_, change, now)) {
             throw Failure(StoreErrc::conflict, "the payment has changed meanwhile");
@@ -189,7 +189,7 @@ StoreResult<void> PostgresOrders::change_payment(const PaymentChange& change, st
 
 StoreResult<bool> PostgresOrders::hint(std::string_view event, PaymentId payment, Instant now,
                                        milliseconds keep) {
-    return written(failure_, "noting the provider's event", [&] {
+    return transacted(failure_, "noting the provider's event", [&] {
         Transaction transaction(connection_);
         connection_.queue("DELETE FROM provider_events WHERE came_at_ms < $1",
                           Params().add(to_ms(now - keep)));
@@ -211,7 +211,7 @@ StoreResult<bool> PostgresOrders::hint(std::string_view event, PaymentId payment
 }
 
 StoreResult<void> PostgresOrders::tell_sold_out(const SaleId& sale, bool sold_out, Instant now) {
-    return written(failure_, "telling that a sale is sold out", [&] {
+    return transacted(failure_, "telling that a sale is sold out", [&] {
         Transaction transaction(connection_);
         const Rows told =
             connection_.run("UPDATE sales SET sold_out_told = $2 WHERE id = $1 AND sold_out_told != $2",
@@ -227,7 +227,7 @@ StoreResult<void> PostgresOrders::tell_sold_out(const SaleId& sale, bool sold_ou
 }
 
 StoreResult<void> PostgresOrders::close_letter(uint64_t position, LetterState state, Instant now) {
-    return written(failure_, "closing a dead letter", [&] {
+    return transacted(failure_, "closing a dead letter", [&] {
         Transaction transaction(connection_);
         const Rows closed = connection_.run(
             "UPDATE dead_letters SET state = $3, closed_at_ms = $4 "

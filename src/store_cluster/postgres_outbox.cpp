@@ -11,8 +11,8 @@ using pg::guarded;
 using pg::Params;
 using pg::Row;
 using pg::Rows;
+using pg::transacted;
 using pg::Transaction;
-using pg::written;
 
 namespace {
 
@@ -60,7 +60,7 @@ StoreResult<uint64_t> PostgresOutbox::position() {
 }
 
 StoreResult<size_t> PostgresOutbox::take_events(size_t count_max, bool deliver, Instant now) {
-    return written(failure_, "taking events from the outbox", [&]() -> size_t {
+    return transacted(failure_, "taking events from the outbox", [&]() -> size_t {
         // Nearly always: no write for nothing.
         if (connection_.run("SELECT number FROM events WHERE NOT is_taken LIMIT 1").empty()) return 0;
         Transaction transaction(connection_);
@@ -122,7 +122,7 @@ void PostgresOutbox::queue_note(const DeliveryNote& note, Instant now) {
 }
 
 StoreResult<void> PostgresOutbox::note(std::span<const DeliveryNote> notes, Instant now) {
-    return written(failure_, "writing deliveries down", [&] {
+    return transacted(failure_, "writing deliveries down", [&] {
         Transaction transaction(connection_);
         for (const DeliveryNote& note : notes) queue_note(note, now);
         transaction.commit();
@@ -130,7 +130,7 @@ StoreResult<void> PostgresOutbox::note(std::span<const DeliveryNote> notes, Inst
 }
 
 StoreResult<Delivery> PostgresOutbox::resend(uint64_t event, Instant now) {
-    return written(failure_, "sending an event again", [&] {
+    return transacted(failure_, "sending an event again", [&] {
         Transaction transaction(connection_);
         connection_.queue(
             "INSERT INTO deliveries(event, state, attempts, tries, next_at_ms, updated_at_ms) "

@@ -14,7 +14,7 @@ StoreResult<std::optional<std::string>> PostgresSettings::get(std::string_view n
 }
 
 StoreResult<void> PostgresSettings::put(std::string_view name, std::string_view text) {
-    return pg::written(failure_, "writing a setting", [&] {
+    return pg::transacted(failure_, "writing a setting", [&] {
         pg::Transaction transaction(connection_);
         connection_.queue(
             "INSERT INTO settings(name, text) VALUES($1, $2) ON CONFLICT(name) DO UPDATE SET text = $2",

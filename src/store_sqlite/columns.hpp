@@ -21,11 +21,4 @@ inline Statement& bind(Statement& statement, int at, const PurchaseId& id) {
     return statement.bind_blob(at, id.bytes.data(), id.bytes.size());
 }
 
-// For what our own tables must hold: anything else means that the file is damaged.
-template <class T>
-T required(std::optional<T> value, std::string_view what) {
-    if (!value) throw Failure(StoreErrc::damaged, "unreadable " + std::string(what));
-    return *std::move(value);
-}
-
 }  // namespace doorbuster::sqlite

@@ -9,58 +9,19 @@
 #include <sqlite3.h>
 
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "store/errors.hpp"
+#include "store/failure.hpp"
 
 namespace doorbuster::sqlite {
 
-class Failure : public std::exception {
-public:
-    Failure(StoreErrc code, std::string detail, bool outcome_unknown = false)
-        : code_(code), detail_(std::move(detail)), outcome_unknown_(outcome_unknown) {}
-
-    const char* what() const noexcept override { return detail_.c_str(); }
-    StoreError error(std::string_view operation) const {
-        return {code_, std::string(operation), detail_, outcome_unknown_};
-    }
-
-private:
-    StoreErrc code_;
-    std::string detail_;
-    bool outcome_unknown_;
-};
-
-// Runs `body`; what it throws becomes the error of `operation`.
-template <class Body>
-auto guarded(std::string_view operation, Body&& body) -> StoreResult<decltype(body())> {
-    try {
-        if constexpr (std::is_void_v<decltype(body())>) {
-            body();
-            return {};
-        } else {
-            return body();
-        }
-    } catch (const Failure& failure) {
-        return failure.error(operation);
-    }
-}
-
-// As guarded(), for what writes. The first commit whose outcome is unknown stays in `failure`, and
-// nothing is written after it: memory and disk may no longer agree, and the process is about to end.
-template <class Body>
-auto written(std::optional<StoreError>& failure, std::string_view operation, Body&& body)
-    -> StoreResult<decltype(body())> {
-    if (failure) return *failure;
-    auto done = guarded(operation, std::forward<Body>(body));
-    if (done.has_error() && done.error().outcome_unknown) failure = done.error();
-    return done;
-}
+using Failure = StoreFailure;
+using doorbuster::guarded;
+using doorbuster::required;
+using doorbuster::written;
 
 class Connection;
 

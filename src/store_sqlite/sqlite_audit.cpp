@@ -1,5 +1,6 @@
 #include "store_sqlite/sqlite_audit.hpp"
 
+#include "store/repair_outcomes.hpp"
 #include "store_sqlite/columns.hpp"
 
 namespace doorbuster {
@@ -12,12 +13,6 @@ using sqlite::required;
 using sqlite::Rows;
 using sqlite::Statement;
 using sqlite::Transaction;
-
-namespace {
-
-const RepairOutcome changed_meanwhile{.repaired = Repaired::changed_meanwhile};
-
-}  // namespace
 
 SqliteAuditReader::SqliteAuditReader(const std::string& path) : connection_(path, Access::read) {
     connection_.execute("PRAGMA query_only = ON");
@@ -198,24 +193,7 @@ RepairOutcome SqliteAudit::carry_out(const ShiftUnits& shift, Instant now) {
 RepairOutcome SqliteAudit::carry_out(const PlaceRecord& place, Instant now) {
     if (!place.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
     const LedgerEntry& entry = *place.record.entry;
-    RepairOutcome outcome;
-    outcome.changed = entry.replaces.value_or(entry.acceptance.purchase);
-    switch (place_({place.record, place.order}, now)) {
-        case Placed::ordered:
-            outcome.tell = TakeRecord{entry, false};
-            outcome.made_order = true;
-            return outcome;
-        case Placed::reinstated:
-            outcome.tell = TakeRecord{entry, true};
-            outcome.step = {OrderState::reinstating, OrderState::paid};
-            return outcome;
-        case Placed::cancelled:
-            outcome.tell = ReleasePurchase{entry.sale, entry.item, entry.acceptance.purchase};
-            return outcome;
-        case Placed::known_before:
-            break;
-    }
-    return changed_meanwhile;
+    return outcome_of(entry, place_({place.record, place.order}, now));
 }
 
 RepairOutcome SqliteAudit::carry_out(const CancelPurchase& cancel, Instant now) {
@@ -231,12 +209,7 @@ RepairOutcome SqliteAudit::carry_out(const CancelPurchase& cancel, Instant now) 
 
 RepairOutcome SqliteAudit::carry_out(const OrderMove& move, Instant now) {
     if (moves_.apply(move, now) != Moved::done) return changed_meanwhile;
-    RepairOutcome outcome{.step = RepairOutcome::Step{move.before.state, move.after.state},
-                          .changed = move.after.purchase};
-    const bool is_released =
-        move.before.hold != HoldState::finished && move.after.hold == HoldState::finished;
-    if (is_released) outcome.tell = ReleasePurchase{move.after.sale, move.after.item, move.after.holder};
-    return outcome;
+    return outcome_of(move);
 }
 
 RepairOutcome SqliteAudit::carry_out(const PaymentChange& change, Instant now) {

@@ -6,17 +6,6 @@ from lib.client import Answer, Client
 from lib.shop import Shop, buy, eventually, item_terms
 
 
-def figure(shop: Shop, name: str, **labels: str) -> int:
-    """A sum over the series of a metric that carry these labels; 0 if there is none."""
-    page = shop.admin.get("/metrics").body.decode()
-    total = 0
-    for found in re.finditer(rf"^{name}(?:{{(.*)}})? (\S+)$", page, re.MULTILINE):
-        said = dict(re.findall(r'(\w+)="([^"]*)"', found[1] or ""))
-        if all(said.get(label) == value for label, value in labels.items()):
-            total += int(float(found[2]))
-    return total
-
-
 def wakeups(shop: Shop, thread: str) -> int:
     """How often the threads of this name had something to do: each time, they go back to waiting."""
     total = 0
@@ -36,10 +25,10 @@ class Scene:
         self._before = self._server()
 
     def _server(self) -> dict:
-        return {"acceptances_total": figure(self.shop, "doorbuster_acceptances_total"),
-                "ordered": figure(self.shop, "doorbuster_orders_total", outcome="ordered"),
-                "cancelled": figure(self.shop, "doorbuster_orders_total", outcome="cancelled"),
-                "dead_letter": figure(self.shop, "doorbuster_orders_total", outcome="dead_letter")}
+        return {"acceptances_total": self.shop.figure("doorbuster_acceptances_total"),
+                "ordered": self.shop.figure("doorbuster_orders_total", outcome="ordered"),
+                "cancelled": self.shop.figure("doorbuster_orders_total", outcome="cancelled"),
+                "dead_letter": self.shop.figure("doorbuster_orders_total", outcome="dead_letter")}
 
     def _since(self) -> dict:
         return {name: value - self._before[name] for name, value in self._server().items()}

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from lib.shop import buy, eventually, item_terms
-from scene import Scene, figure
+from scene import Scene
 from wire import Pipe, get
 
 BURST = 20
@@ -156,7 +156,7 @@ def test_39_two_million_addresses(serving):
             for number in range(2 * keys):
                 pipe.send(forwarded(numbered(number)) * burst)
                 pipe.receive(burst)
-            full = figure(shop, "doorbuster_limits_overflowed_total")
+            full = shop.figure("doorbuster_limits_overflowed_total")
             assert full > 0, "those beyond share what is left"
             before_bytes = memory_bytes(shop)
             for start in range(0, addresses, batch):
@@ -168,7 +168,7 @@ def test_39_two_million_addresses(serving):
                 assert statuses[-10:] == [200] * 10, "who is on the list is let in, whoever else comes"
             most = burst + rate * (time.monotonic() - began) + 1
         assert victim_passed <= most, "the flood reset nobody's limit"
-        assert figure(shop, "doorbuster_limits_overflowed_total") > full
+        assert shop.figure("doorbuster_limits_overflowed_total") > full
         assert memory_bytes(shop) - before_bytes < 4 << 20, "two million addresses take no more room than two thousand"
         scene.bought(sale, shop.buyer().post(f"/v1/sales/{sale}/purchases", {"item": "phone"}, headers=friend))
         stranger = shop.buyer()

@@ -6,7 +6,7 @@ import pytest
 
 from lib.client import RawConnection
 from lib.shop import buy, eventually
-from scene import Scene, figure
+from scene import Scene
 from wire import Pipe, get, purchase, purchase_head, rejected
 
 DEADLINE_MS = 300
@@ -81,7 +81,7 @@ def test_22_headers_without_end(shop, scene):
 
 def test_23_slow_heads_slow_bodies_and_readers_that_never_read(shop, scene):
     sale = scene.sale()
-    closed = figure(shop, "doorbuster_deadline_closed_total", listener="public")
+    closed = shop.figure("doorbuster_deadline_closed_total", listener="public")
     head = purchase_head(shop, sale, "mallory", "Content-Length: 16")
     with RawConnection(shop.server.public_port) as slow_head, RawConnection(shop.server.public_port) as slow_body, \
             socket.socket() as never_reads:
@@ -101,7 +101,7 @@ def test_23_slow_heads_slow_bodies_and_readers_that_never_read(shop, scene):
             assert connection.receive().code == "timeout"
             assert connection.at_end()
         eventually("the one that never reads is closed as well",
-                   lambda: figure(shop, "doorbuster_deadline_closed_total", listener="public") >= closed + 3)
+                   lambda: shop.figure("doorbuster_deadline_closed_total", listener="public") >= closed + 3)
     scene.honest(sale)
 
 
@@ -141,7 +141,7 @@ def test_26_every_file_descriptor_taken(serving):
         early = shop.buyer()
         assert early.get("/v1/time").status == 200
         crowd = [RawConnection(shop.server.public_port) for _ in range(OPEN_FILES_MAX + 50)]
-        eventually("accepting pauses", lambda: figure(shop, "doorbuster_accept_pauses_total", listener="public") > 0)
+        eventually("accepting pauses", lambda: shop.figure("doorbuster_accept_pauses_total", listener="public") > 0)
         assert shop.admin_with(None).get("/livez").status == 200, "the operator gets in, on a new connection"
         scene.honest(sale, early)  # who was in before is served
         for connection in crowd:

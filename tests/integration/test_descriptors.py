@@ -1,5 +1,4 @@
 """A crowd that takes every file descriptor it can get."""
-import re
 import resource
 
 from lib.client import RawConnection
@@ -13,11 +12,6 @@ def limit_open_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
 
 
-def figure(shop, name: str) -> int:
-    text = shop.admin.get("/metrics").body.decode()
-    return int(re.search(rf'^{name}{{listener="public"}} (\d+)$', text, re.MULTILINE)[1])
-
-
 def test_accepting_pauses_and_the_operator_still_gets_in(own_shop):
     own_shop.server.settings["DOORBUSTER_SERVER__THREADS"] = "2"
     own_shop.server.preexec = limit_open_files
@@ -28,8 +22,8 @@ def test_accepting_pauses_and_the_operator_still_gets_in(own_shop):
 
     crowd = [RawConnection(shop.server.public_port) for _ in range(CROWD)]
     eventually("it holds as many as it has room for",
-               lambda: figure(shop, "doorbuster_connections_open") == held)
-    assert figure(shop, "doorbuster_accept_pauses_total") > 0
+               lambda: shop.figure("doorbuster_connections_open", listener="public") == held)
+    assert shop.figure("doorbuster_accept_pauses_total", listener="public") > 0
     assert "accepting pauses" in shop.server.said()
     assert shop.admin_with(None).get("/livez").status == 200, "on a new connection"
     assert shop.admin_with(shop.server.admin_key).get(f"/v1/sales/{sale}").status == 200

@@ -56,10 +56,12 @@ def test_a_whole_sale_from_draft_to_close(shop):
 
 
 def test_a_sale_opens_and_closes_by_the_clock(shop):
-    sale = shop.create_sale(opens_at=instant(2), closes_at=instant(4))
-    eventually("it opens", lambda: shop.admin.get(f"/v1/sales/{sale}").json["state"] == "open")
-    eventually("it closes", lambda: shop.admin.get(f"/v1/sales/{sale}").json["state"] == "closed")
-    assert buy(shop.buyer(), sale).code == "ended"
+    opening, closing = shop.create_sale(opens_at=instant(2)), shop.create_sale(closes_at=instant(4))
+    state = lambda sale: shop.admin.get(f"/v1/sales/{sale}").json["state"]
+    eventually("it opens", lambda: state(opening) == "open")
+    assert buy(shop.buyer(), opening).status == 202
+    eventually("it closes", lambda: state(closing) in ("closed", "reconciled"))
+    assert buy(shop.buyer(), closing).code == "ended"
 
 
 def test_a_verb_that_was_answered_holds_at_every_gate(shop):

@@ -2,6 +2,7 @@
 import datetime
 import itertools
 import json
+import re
 import time
 import uuid
 
@@ -10,7 +11,7 @@ from lib.client import Answer, Client
 from lib.server import Server
 
 POLL_S = 0.02
-EVENTUALLY_S_MAX = 30
+EVENTUALLY_S_MAX = 90
 
 
 def instant(seconds_from_now: float) -> str:
@@ -59,6 +60,16 @@ class Shop:
 
     def restart(self) -> "Shop":
         return self.start()
+
+    def figure(self, name: str, **labels: str) -> int:
+        """A sum over the series of a metric that carry these labels; 0 if there is none."""
+        page = self.admin.get("/metrics").body.decode()
+        total = 0
+        for found in re.finditer(rf"^{name}(?:{{(.*)}})? (\S+)$", page, re.MULTILINE):
+            said = dict(re.findall(r'(\w+)="([^"]*)"', found[1] or ""))
+            if all(said.get(label) == value for label, value in labels.items()):
+                total += int(float(found[2]))
+        return total
 
     def admin_with(self, key) -> Client:
         return self._client("admin", self.server.admin_port, key)
