@@ -86,14 +86,14 @@ TEST(OpenReport, CountsADecisionWhenItCameAndAWaitWhenItWasDue) {
     tally.fates = {{.status = 202, .waited_us = 1000},
                    {.status = 409, .waited_us = 700'000},
                    {.status = 503, .waited_us = 2000},
-                   {.status = Fate::left}};
+                   {.status = Fate::left, .waited_us = 400'000}};
     const std::string report = open_report(phases, Schedule(phases), tally);
     EXPECT_NE(report.find(R"("due":2,"left":0,"lost":0,"pending":0,"status":{"202":1,"409":1},)"
-                          R"("answered_per_second":1.0,"decided_per_second":1.0,)"),
+                          R"("over_at_s":1.200,"answered_per_second":1.0,"decided_per_second":1.0,)"),
               std::string::npos)
         << report;
     EXPECT_NE(report.find(R"("due":2,"left":1,"lost":0,"pending":0,"status":{"503":1},)"
-                          R"("answered_per_second":2.0,"decided_per_second":1.0,)"),
+                          R"("over_at_s":1.900,"answered_per_second":2.0,"decided_per_second":1.0,)"),
               std::string::npos)
         << report;
     EXPECT_NE(report.find(R"("answered_ms_p99":700.00)"), std::string::npos) << report;

@@ -58,14 +58,15 @@ private:
             if (late < std::chrono::nanoseconds(0)) {
                 return static_cast<int>(std::min<int64_t>(100, -late / std::chrono::milliseconds(1)));
             }
-            if (!free_.empty()) {
+            if (was_full_ && late > options_.patience) {
+                tally_.fates[next_] = {Fate::left,
+                                       static_cast<uint32_t>(late / std::chrono::microseconds(1))};
+            } else if (!free_.empty()) {
                 if (!was_full_) tally_.sent_late_max = std::max(tally_.sent_late_max, late);
                 Connection& connection = *free_.back();
                 free_.pop_back();
                 connection.request = next_;
                 connection.send(requests_[next_]);
-            } else if (late > options_.patience) {
-                tally_.fates[next_].status = Fate::left;
             } else {
                 was_full_ = true;
                 return 1;

@@ -29,7 +29,7 @@ struct OpenDriveOptions {
 struct Fate {
     static constexpr int16_t pending = 0, left = -1, lost = -2;  // else the HTTP status
     int16_t status = pending;
-    uint32_t waited_us = 0;  // from when it was due until the answer was whole
+    uint32_t waited_us = 0;  // from when it was due until the answer was whole, or its buyer left
 };
 
 struct OpenTally {

@@ -31,9 +31,11 @@ struct Stretch {
     uint64_t left = 0, lost = 0, pending = 0;
     std::map<int, uint64_t> by_status;
     std::vector<uint32_t> answered_us, decided_us;
+    nanoseconds over_at{0};
 
-    void add_due(const Fate& fate) {
+    void add_due(const Fate& fate, nanoseconds over) {
         ++due;
+        over_at = std::max(over_at, over);
         left += fate.status == Fate::left;
         lost += fate.status == Fate::lost;
         pending += fate.status == Fate::pending;
@@ -55,10 +57,11 @@ std::string phase_json(const Phase& phase, Stretch& stretch) {
     }
     return fmt::format(
         R"({{"rate_per_second":{:.0f},"seconds":{},"due":{},"left":{},"lost":{},"pending":{},"status":{{{}}},)"
-        R"("answered_per_second":{:.1f},"decided_per_second":{:.1f},"answered_ms_p50":{:.2f},)"
+        R"("over_at_s":{:.3f},"answered_per_second":{:.1f},"decided_per_second":{:.1f},"answered_ms_p50":{:.2f},)"
         R"("answered_ms_p99":{:.2f},"decided_ms_p50":{:.2f},"decided_ms_p99":{:.2f}}})",
         phase.rate_per_second, phase.seconds, stretch.due, stretch.left, stretch.lost, stretch.pending,
-        statuses, static_cast<double>(stretch.answered) / phase.seconds,
+        statuses, duration<double>(stretch.over_at).count(),
+        static_cast<double>(stretch.answered) / phase.seconds,
         static_cast<double>(stretch.decided) / phase.seconds, percentile_ms(stretch.answered_us, 0.5),
         percentile_ms(stretch.answered_us, 0.99), percentile_ms(stretch.decided_us, 0.5),
         percentile_ms(stretch.decided_us, 0.99));
@@ -82,8 +85,8 @@ std::string open_report(const std::vector<Phase>& phases, const Schedule& schedu
         const Fate& fate = tally.fates[i];
         const nanoseconds due = schedule.due(i);
         const nanoseconds answered_at = due + std::chrono::microseconds(fate.waited_us);
-        by_phase[phase_at(due)].add_due(fate);
-        by_window[static_cast<size_t>(due / window)].add_due(fate);
+        by_phase[phase_at(due)].add_due(fate, answered_at);
+        by_window[static_cast<size_t>(due / window)].add_due(fate, answered_at);
         if (fate.status <= 0) continue;
         by_phase[phase_at(answered_at)].add_answered(fate);
         by_window[std::min(by_window.size() - 1, static_cast<size_t>(answered_at / window))].add_answered(

@@ -2,7 +2,8 @@
 //
 // Decided: answered with what became of the purchase, 202 or 409. A refusal that asks to come
 // again later (429, 503) is an answer, but decides nothing.
-// What happened is counted when it was answered; how long it took, by when it was due.
+// What happened is counted when it was answered; how long it took, by when it was due. A phase is over
+// when the last who was due in it has been answered or has left: who comes later waits behind them.
 #pragma once
 
 #include <string>

@@ -57,9 +57,10 @@ public:
         }
         return some;
     }
-    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId& id) override {
+    StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId& id) override {
         const auto found = state_.by_purchase.find(id);
-        if (found == state_.by_purchase.end()) return std::optional<LedgerRecord>();
+        if (found == state_.by_purchase.end() || found->second < position)
+            return std::optional<LedgerRecord>();
         return std::optional(state_.records[found->second]);
     }
 

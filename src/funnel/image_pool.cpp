@@ -1,8 +1,5 @@
 #include "funnel/image_pool.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -110,8 +107,7 @@ bool ImagePool::draw_next() {
 
 void ImagePool::run() {
     set_thread_up("images", -1);
-    // Whatever else wants the core goes first. On Linux this is the thread's own.
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
+    yield_to_others(19);
     while (!stopping_.load(std::memory_order_relaxed)) {
         if (!draw_next()) wakeup_.sleep(std::chrono::hours(1));
     }

@@ -55,7 +55,7 @@ TEST(OverloadDetector, DoesNotGoDownWhileBadIntervalsInterrupt) {
     OverloadDetector detector({});
     for (int i = 0; i < 6; ++i) detector.step(gate_late);
     for (int i = 0; i < 100; ++i) {
-        for (int j = 0; j < 4; ++j) detector.step(good);
+        for (uint32_t j = 1; j < OverloadTargets{}.good_intervals; ++j) detector.step(good);
         EXPECT_EQ(detector.step(gate_late), purchase_only);
     }
 }

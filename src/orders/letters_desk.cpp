@@ -69,10 +69,12 @@ StoreResult<LetterState> LettersDesk::drop(uint64_t position, Instant now) {
     // It may have been tried again by a process that ended before it could write that down.
     const auto asked = what_to_ask(position);
     if (*state == LetterState::open && asked) {
-        const auto again = ledger_.find(asked->fresh);
-        if (!again) return again.error();
+        const auto worker = orders_.reader().position();
+        if (!worker) return worker.error();
         const auto placed = orders_.reader().find_purchase(asked->fresh);
         if (!placed) return placed.error();
+        const auto again = ledger_.find_after(*worker, asked->fresh);
+        if (!again) return again.error();
         if (*again && !*placed) return is_tried();
         if (*placed && (*placed)->order) {
             const auto closed = close(position, LetterState::retried, now);

@@ -111,7 +111,7 @@ TEST_F(LettersDeskTest, ARecordThatCannotBeReadCanOnlyBeDropped) {
         StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t) override {
             return std::vector{LedgerRecord{.position = position + 1, .entry = {}, .raw = "?"}};
         }
-        StoreResult<std::optional<LedgerRecord>> find(const PurchaseId&) override {
+        StoreResult<std::optional<LedgerRecord>> find_after(uint64_t, const PurchaseId&) override {
             return std::optional<LedgerRecord>();
         }
     } unreadable;

@@ -49,19 +49,20 @@ void Lookups::work(Readers& readers) {
 
 StoreResult<std::optional<PurchaseView>> find_purchase(Lookups::Readers& readers, const PurchaseId& id,
                                                        const BuyerId& buyer) {
-    const auto record = readers.ledger->find(id);
-    if (!record) return record.error();
+    const auto worker = readers.orders->position();
+    if (!worker) return worker.error();
     const auto placed = readers.orders->find_purchase(id);
     if (!placed) return placed.error();
 
     PurchaseView view;
     if (*placed) {
         view = {(*placed)->sale, (*placed)->item, (*placed)->acceptance, **placed, {}};
-    } else if (*record && (*record)->entry) {
+    } else {
+        const auto record = readers.ledger->find_after(*worker, id);
+        if (!record) return record.error();
+        if (!*record || !(*record)->entry) return std::optional<PurchaseView>();
         const LedgerEntry& entry = *(*record)->entry;
         view = {entry.sale, entry.item, entry.acceptance, {}, {}};
-    } else {
-        return std::optional<PurchaseView>();
     }
     if (view.acceptance.buyer != buyer) return std::optional<PurchaseView>();
     if (view.placed && view.placed->order) {

@@ -45,8 +45,9 @@ private:
     std::vector<std::thread> threads_;
 };
 
-// What a buyer hears about a purchase. The ledger is asked before the orders: its
-// records stay, so a purchase on its way from one to the other is never missed.
+// What a buyer hears about a purchase. What the orders do not have is looked for in the ledger, behind
+// where the worker was before they were asked: its records stay, so a purchase on its way from one to the
+// other is never missed.
 struct PurchaseView {
     SaleId sale;
     ItemId item;

@@ -93,7 +93,9 @@ struct CountingReader final : LedgerReader {
         if (records && !records->empty()) counts.push_back(records->size());
         return records;
     }
-    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId& id) override { return real.find(id); }
+    StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId& id) override {
+        return real.find_after(position, id);
+    }
 };
 
 TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionAsSoonAsTheCapAllowsAllOfIt) {
@@ -149,7 +151,7 @@ struct FailingReader final : LedgerReader {
         ++calls;
         return StoreError{StoreErrc::unavailable, "reading the ledger", "gone"};
     }
-    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId&) override {
+    StoreResult<std::optional<LedgerRecord>> find_after(uint64_t, const PurchaseId&) override {
         return std::optional<LedgerRecord>();
     }
 };

@@ -39,7 +39,10 @@ public:
     // Records behind `position`, in order, at most `count_max`.
     [[nodiscard]] virtual StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position,
                                                                             size_t count_max) = 0;
-    [[nodiscard]] virtual StoreResult<std::optional<LedgerRecord>> find(const PurchaseId&) = 0;
+    // The purchase's record among those behind `position`: for what is not placed yet. Cheap only where
+    // `position` is the worker's, or not far from it.
+    [[nodiscard]] virtual StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position,
+                                                                              const PurchaseId&) = 0;
 };
 
 // Thread safety: an instance belongs to one thread.

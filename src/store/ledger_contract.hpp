@@ -56,12 +56,36 @@ TYPED_TEST_P(LedgerContract, KeepsEverythingAcrossARestart) {
 TYPED_TEST_P(LedgerContract, FindsARecordByItsPurchase) {
     using namespace testing;
     ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2, bob)}).has_value());
-    const auto found = this->reader().find(purchase(2));
+    const auto found = this->reader().find_after(0, purchase(2));
     ASSERT_TRUE(found.has_value() && found->has_value());
     EXPECT_EQ((*found)->entry->acceptance.buyer, bob);
-    const auto missing = this->reader().find(purchase(9));
+    const auto missing = this->reader().find_after(0, purchase(9));
     ASSERT_TRUE(missing.has_value());
     EXPECT_FALSE(missing->has_value());
+}
+
+TYPED_TEST_P(LedgerContract, FindsWhateverIsBehindThePositionAndNothingElse) {
+    using namespace testing;
+    const auto is_found = [&](uint64_t position, uint32_t number) {
+        const auto found = this->reader().find_after(position, purchase(number));
+        EXPECT_TRUE(found.has_value());
+        return found.has_value() && found->has_value() && (*found)->position == number &&
+               (*found)->entry->acceptance.purchase == purchase(number);
+    };
+    EXPECT_FALSE(is_found(0, 1));
+    for (uint32_t i = 1; i <= 40; ++i) ASSERT_TRUE(this->ledger().append(std::vector{entry(i)}).has_value());
+    EXPECT_TRUE(is_found(0, 1));
+    EXPECT_TRUE(is_found(0, 40));
+    EXPECT_FALSE(is_found(30, 30));
+    EXPECT_TRUE(is_found(30, 31));
+    // The position rises while records come; a reader that was not asked for long has missed many.
+    for (uint32_t i = 41; i <= 80; ++i) ASSERT_TRUE(this->ledger().append(std::vector{entry(i)}).has_value());
+    EXPECT_FALSE(is_found(60, 35));
+    EXPECT_FALSE(is_found(60, 60));
+    EXPECT_TRUE(is_found(60, 61));
+    EXPECT_TRUE(is_found(60, 80));
+    EXPECT_FALSE(is_found(80, 80));
+    EXPECT_TRUE(is_found(50, 51)) << "one who asks from further back finds what is there";
 }
 
 TYPED_TEST_P(LedgerContract, KeepsWhichPurchaseARecordContinues) {
@@ -77,13 +101,13 @@ TYPED_TEST_P(LedgerContract, KeepsWhichPurchaseARecordContinues) {
     EXPECT_EQ((*records)[0].entry->replaces, std::nullopt);
     EXPECT_EQ((*records)[1].entry->replaces, purchase(1));
     EXPECT_EQ((*records)[2].entry->replaces, std::nullopt) << "one entry's must not stick to the next";
-    EXPECT_EQ((*this->reader().find(purchase(2)))->entry->replaces, purchase(1));
+    EXPECT_EQ((*this->reader().find_after(1, purchase(2)))->entry->replaces, purchase(1));
 }
 
 TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
     using namespace testing;
     ASSERT_TRUE(this->ledger().append(std::vector{entry(1)}).has_value());
-    // The second of these takes a purchase id that is there already.
+    // The second of these takes a sequence number that is there already.
     EXPECT_FALSE(this->ledger().append(std::vector{entry(2), entry(1)}).has_value());
     this->reopen();
     EXPECT_EQ(this->reader().read_after(0, 100)->size(), 1u);
@@ -92,6 +116,7 @@ TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
 REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ReadsBackWhatWasAppendedInOrder,
                             ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked,
                             KeepsEverythingAcrossARestart, FindsARecordByItsPurchase,
+                            FindsWhateverIsBehindThePositionAndNothingElse,
                             KeepsWhichPurchaseARecordContinues, ABatchIsAllOrNothing);
 
 }  // namespace doorbuster

@@ -24,6 +24,29 @@ constexpr const char* ledger_migrations[] = {
     )sql",
     // The finished purchase that a record continues, if any.
     "ALTER TABLE ledger ADD COLUMN replaces BLOB",
+    // No index on the purchase: its entries land anywhere in the tree, and each dirties a page, which was two
+    // thirds of what a record cost and nine tenths of what it wrote. A purchase is unique in the book, which
+    // decides, and in `purchases`, where every record goes; until then it is found among the few that wait.
+    R"sql(
+    CREATE TABLE ledger_in_order(
+        position       INTEGER PRIMARY KEY,
+        sale           TEXT    NOT NULL,
+        item           TEXT    NOT NULL,
+        epoch          INTEGER NOT NULL DEFAULT 0,
+        bucket         INTEGER NOT NULL DEFAULT 0,
+        sequence       INTEGER NOT NULL,
+        purchase       BLOB    NOT NULL,
+        buyer          TEXT    NOT NULL,
+        units          INTEGER NOT NULL,
+        accepted_at_ms INTEGER NOT NULL,
+        replaces       BLOB,
+        UNIQUE(sale, item, epoch, bucket, sequence)
+    );
+    INSERT INTO ledger_in_order SELECT position, sale, item, epoch, bucket, sequence, purchase, buyer, units,
+        accepted_at_ms, replaces FROM ledger;
+    DROP TABLE ledger;
+    ALTER TABLE ledger_in_order RENAME TO ledger;
+    )sql",
 };
 
 // What is in flight (in the ledger, behind the worker's position) is still available here.
@@ -361,13 +384,86 @@ constexpr const char* orders_migrations[] = {
     // How far the worker had come in the ledger: tells what a move came after, whatever the clock
     // says. Of those before it is not known.
     "ALTER TABLE stock_moves ADD COLUMN position INTEGER NOT NULL DEFAULT 0",
+
+    // Words compared one by one: `IN` with more than two builds a tree of them for every row that is written.
+    R"sql(
+    CREATE TABLE orders_plain(
+        id            INTEGER PRIMARY KEY,
+        purchase      BLOB    NOT NULL,
+        sale          TEXT    NOT NULL,
+        item          TEXT    NOT NULL,
+        buyer         TEXT    NOT NULL,
+        units         INTEGER NOT NULL CHECK(units >= 1),
+        amount_minor  INTEGER NOT NULL CHECK(amount_minor >= 0),
+        currency      TEXT    NOT NULL,
+        state         TEXT    NOT NULL,
+        version       INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        pay_by_ms     INTEGER NOT NULL,
+        updated_at_ms INTEGER NOT NULL,
+        hold          TEXT    NOT NULL CHECK(hold == 'held' OR hold == 'sold' OR hold == 'open' OR
+                                             hold == 'finished'),
+        holder        BLOB,
+        payment       INTEGER,
+        falls_to      TEXT,
+        reason        TEXT,
+        units_active  INTEGER NOT NULL GENERATED ALWAYS AS
+            (CASE WHEN hold == 'finished' THEN 0 ELSE units END) VIRTUAL,
+        CHECK(state != 'paid' OR hold == 'sold'),
+        FOREIGN KEY(sale, item) REFERENCES items(sale, id),
+        FOREIGN KEY(id, purchase) REFERENCES purchases(order_id, id)
+    );
+    INSERT INTO orders_plain SELECT id, purchase, sale, item, buyer, units, amount_minor, currency, state, version,
+        created_at_ms, pay_by_ms, updated_at_ms, hold, holder, payment, falls_to, reason FROM orders;
+    DROP VIEW buyer_holdings;
+    DROP TABLE orders;
+    ALTER TABLE orders_plain RENAME TO orders;
+    CREATE INDEX orders_by_buyer ON orders(buyer, sale, item, units_active);
+    CREATE INDEX orders_due ON orders(pay_by_ms) WHERE state IN ('pending_payment', 'paying');
+    CREATE INDEX orders_between ON orders(state)
+        WHERE state == 'voiding' OR state == 'reinstating' OR state == 'refunding';
+    CREATE VIEW buyer_holdings AS
+        SELECT sale, item, buyer, sum(units_active) AS units FROM orders WHERE units_active > 0
+        GROUP BY sale, item, buyer;
+
+    CREATE TABLE stock_moves_plain(
+        number   INTEGER PRIMARY KEY,
+        kind     TEXT    NOT NULL CHECK(kind == 'sold' OR kind == 'released' OR kind == 'restocked' OR
+                                        kind == 'repaired'),
+        sale     TEXT    NOT NULL,
+        item     TEXT    NOT NULL,
+        purchase BLOB,
+        units    INTEGER NOT NULL,
+        at_ms    INTEGER NOT NULL,
+        position INTEGER NOT NULL DEFAULT 0
+    );
+    INSERT INTO stock_moves_plain SELECT number, kind, sale, item, purchase, units, at_ms, position FROM stock_moves;
+    DROP TABLE stock_moves;
+    ALTER TABLE stock_moves_plain RENAME TO stock_moves;
+
+    CREATE TABLE deliveries_plain(
+        event         INTEGER PRIMARY KEY REFERENCES events(number),
+        state         TEXT    NOT NULL CHECK(state == 'pending' OR state == 'delivered' OR state == 'failed'),
+        attempts      INTEGER NOT NULL,
+        tries         INTEGER NOT NULL,
+        next_at_ms    INTEGER,
+        updated_at_ms INTEGER NOT NULL,
+        CHECK((state == 'pending') == (next_at_ms IS NOT NULL))
+    );
+    INSERT INTO deliveries_plain SELECT * FROM deliveries;
+    DROP TABLE deliveries;
+    ALTER TABLE deliveries_plain RENAME TO deliveries;
+    CREATE INDEX deliveries_due ON deliveries(next_at_ms) WHERE next_at_ms IS NOT NULL;
+    CREATE INDEX deliveries_left ON deliveries(state, event) WHERE state != 'delivered';
+    )sql",
 };
 
 }  // namespace
 
-// The ledger's is smaller: SQLite 3.40 looks through the whole cache in many a commit, and the
-// ledger commits often.
-const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations, 16 * 1024};
+// The ledger's cache is smaller: SQLite 3.40 looks through the whole of it in many a commit, and the
+// ledger commits often. So is its log: while it is copied every purchase waits. The ledger only grows at
+// its end, so that copying it often copies hardly more.
+const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations, 16 * 1024, 1024};
 const Schema orders_schema{"orders.db", 0x44424f31, orders_migrations, 64 * 1024};
 
 void prepare(Connection& connection, const Schema& schema) {
@@ -391,11 +487,13 @@ void prepare(Connection& connection, const Schema& schema) {
 
     connection.execute("PRAGMA journal_mode = WAL");
     connection.execute("PRAGMA synchronous = FULL");
-    connection.execute("PRAGMA foreign_keys = ON");
+    connection.set_log_frames_max(schema.log_frames_max);
     connection.execute("PRAGMA temp_store = MEMORY");
     // Taken only as it fills: with the default of 2 MiB most inserts of a long sale read a page
     // of an index back from the disk's cache.
     connection.execute(fmt::format("PRAGMA cache_size = -{}", schema.cache_kib).c_str());
+    // A table that others refer to can only be replaced without them.
+    connection.execute("PRAGMA foreign_keys = OFF");
     if (is_new) connection.execute(fmt::format("PRAGMA application_id = {}", schema.application_id).c_str());
     for (int64_t at = version; at < newest; ++at) {
         Transaction transaction(connection);
@@ -403,6 +501,7 @@ void prepare(Connection& connection, const Schema& schema) {
         connection.execute(fmt::format("PRAGMA user_version = {}", at + 1).c_str());
         transaction.commit();
     }
+    connection.execute("PRAGMA foreign_keys = ON");
 }
 
 }  // namespace doorbuster::sqlite

@@ -131,6 +131,81 @@ TEST(Schema, OnlyAnOrderThatHasGivenItsUnitsBackCountsForNothing) {
         << "what is paid is sold";
 }
 
+// The database as it was one step before the newest.
+void prepare_older(sqlite::Connection& connection, const sqlite::Schema& newest) {
+    sqlite::prepare(connection, {newest.name, newest.application_id,
+                                 newest.migrations.first(newest.migrations.size() - 1)});
+}
+
+TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
+    TemporaryFolder folder;
+    sqlite::Connection connection(folder.path("orders.db"), sqlite::Access::write);
+    prepare_older(connection, sqlite::orders_schema);
+    connection.execute(
+        "INSERT INTO sales(id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, "
+        "stock_policy, "
+        "payment_window_s, human_check, created_at_ms, updated_at_ms) "
+        "VALUES('drop', 'open', 1, '', 1, 2, 0, 'reserve', 900, 'none', 1, 1);"
+        "INSERT INTO items(sale, id, ordinal, name, price_minor, original_price_minor, currency, "
+        "units_per_buyer_max, units_total, units_available, units_held, units_sold, version) "
+        "VALUES('drop', 'phone', 0, '', 5, 5, 'TWD', 3, 9, 7, 2, 0, 1);"
+        "INSERT INTO purchases VALUES(x'01', 'drop', 'phone', 'alice', 2, 1, 1, 1, 'ordered', NULL, 11);"
+        "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, currency, state, version, "
+        "created_at_ms, pay_by_ms, updated_at_ms, hold, payment, reason) "
+        "VALUES(11, x'01', 'drop', 'phone', 'alice', 2, 10, 'TWD', 'voiding', 3, 4, 5, 6, 'held', 21, 'so');"
+        "INSERT INTO payments VALUES(21, 11, 'voiding', 1, 10, 'TWD', 0, 'TWD', '', 1, 1, 9, 0);"
+        "INSERT INTO events VALUES(31, 'order.paying', 1, 'drop', 11, NULL, 21);"
+        "INSERT INTO deliveries VALUES(31, 'pending', 2, 1, 77, 6);"
+        "INSERT INTO delivery_attempts VALUES(31, 1, 1, 500, '', 3);"
+        "INSERT INTO stock_moves VALUES(41, 'sold', 'drop', 'phone', x'01', 2, 8, 1);");
+    sqlite::prepare(connection, sqlite::orders_schema);
+    const std::pair<const char*, int64_t> kept[] = {
+        {"SELECT sum(id * 100 + version * 10 + (payment = 21) + (reason = 'so')) FROM orders", 1132},
+        {"SELECT units FROM buyer_holdings WHERE buyer = 'alice'", 2},
+        {"SELECT order_id FROM payments WHERE id = 21", 11},
+        {"SELECT next_at_ms FROM deliveries JOIN delivery_attempts USING(event) WHERE state = 'pending'", 77},
+        {"SELECT position FROM stock_moves WHERE kind = 'sold' AND purchase = x'01'", 1},
+        {"PRAGMA foreign_keys", 1},
+        {"SELECT count(*) FROM pragma_foreign_key_check", 0}};
+    for (const auto& [question, answer] : kept)
+        EXPECT_EQ(connection.read_integer(question), answer) << question;
+    for (const char* wrong :
+         {"DELETE FROM orders", "UPDATE orders SET hold = 'lost'", "UPDATE orders SET item = 'x'",
+          "UPDATE stock_moves SET kind = 'lost'", "UPDATE deliveries SET state = 'lost'"}) {
+        EXPECT_THROW(connection.execute(wrong), sqlite::Failure) << wrong;
+    }
+}
+
+TEST(Schema, ALedgerWithAnIndexOnThePurchaseIsCarriedForward) {
+    TemporaryFolder folder;
+    {
+        sqlite::Connection connection(folder.path("ledger.db"), sqlite::Access::write);
+        prepare_older(connection, sqlite::ledger_schema);
+        connection.execute(
+            "INSERT INTO ledger(position, sale, item, sequence, purchase, buyer, units, accepted_at_ms, "
+            "replaces) "
+            "VALUES(7, 'drop', 'phone', 3, x'00112233445566778899aabbccddeeff', 'alice', 2, 1000, "
+            "x'ff112233445566778899aabbccddeeff')");
+    }
+    ASSERT_TRUE(SqliteLedger::open(folder.path("ledger.db")).has_value());
+    const auto reader = SqliteLedgerReader::open(folder.path("ledger.db"));
+    ASSERT_TRUE(reader.has_value());
+    const auto records = (*reader)->read_after(0, 10);
+    ASSERT_TRUE(records.has_value() && records->size() == 1 && records->front().entry);
+    EXPECT_EQ(records->front().position, 7u);
+    const LedgerEntry& entry = *records->front().entry;
+    EXPECT_EQ(entry.acceptance.sequence, 3u);
+    EXPECT_EQ(entry.acceptance.units, 2u);
+    ASSERT_TRUE(entry.replaces);
+    EXPECT_EQ(entry.replaces->bytes[0], 0xff);
+    sqlite::Connection connection(folder.path("ledger.db"), sqlite::Access::write);
+    EXPECT_THROW(
+        connection.execute("INSERT INTO ledger(sale, item, sequence, purchase, buyer, units, accepted_at_ms) "
+                           "SELECT sale, item, sequence, x'02', buyer, units, accepted_at_ms FROM ledger"),
+        sqlite::Failure)
+        << "a sequence number is given once";
+}
+
 TEST(Schema, AFailedMigrationLeavesTheOldVersion) {
     TemporaryFolder folder;
     constexpr const char* steps[] = {"CREATE TABLE one(a);", "CREATE TABLE two(b); NONSENSE;"};

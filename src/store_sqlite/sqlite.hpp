@@ -86,7 +86,8 @@ public:
     // Copies what the write-ahead log holds into the database, as far as readers allow.
     void checkpoint();
     // A commit that finds this much in it copies it at once instead of waiting for a quiet moment.
-    bool is_log_full() const { return log_frames_ > log_frames_max; }
+    bool is_log_full() const { return log_frames_ > log_frames_max_; }
+    void set_log_frames_max(int frames) { log_frames_max_ = frames; }
 
     // Called behind every commit that has landed.
     void set_after_commit(std::function<void()> after_commit) { after_commit_ = std::move(after_commit); }
@@ -97,10 +98,8 @@ public:
 private:
     friend class Transaction;
 
-    static constexpr int log_frames_max = 16384;  // of 4 KiB
-
     sqlite3* database_ = nullptr;
-    int log_frames_ = 0;
+    int log_frames_ = 0, log_frames_max_ = 0;
     std::function<void()> after_commit_;
 };
 

@@ -47,7 +47,7 @@ LedgerRecord record_of(const sqlite::Statement& row) {
 SqliteLedgerReader::SqliteLedgerReader(const std::string& path)
     : connection_(path, Access::read),
       after_(connection_, std::string(select_records) + "WHERE position > ? ORDER BY position LIMIT ?"),
-      by_purchase_(connection_, std::string(select_records) + "WHERE purchase = ?") {
+      ids_after_(connection_, "SELECT position, purchase FROM ledger WHERE position > ? ORDER BY position") {
     connection_.execute("PRAGMA query_only = ON");
 }
 
@@ -65,10 +65,28 @@ StoreResult<std::vector<LedgerRecord>> SqliteLedgerReader::read_after(uint64_t p
     });
 }
 
-StoreResult<std::optional<LedgerRecord>> SqliteLedgerReader::find(const PurchaseId& purchase) {
-    return guarded("reading the ledger", [&] {
-        Rows rows(by_purchase_.bind_blob(1, purchase.bytes.data(), purchase.bytes.size()));
-        return rows.next() ? std::optional(record_of(by_purchase_)) : std::nullopt;
+void SqliteLedgerReader::read_waiting(uint64_t position) {
+    if (position < waiting_from_ || position >= waiting_to_) {
+        waiting_.clear();
+        waiting_to_ = position;
+    } else if (waiting_.size() > waiting_kept + 2 * (waiting_to_ - position)) {
+        erase_if(waiting_, [&](const auto& one) { return one.second <= position; });
+    }
+    waiting_from_ = position;
+    for (Rows rows(ids_after_.bind(1, static_cast<int64_t>(waiting_to_))); rows.next();) {
+        waiting_to_ = static_cast<uint64_t>(rows->integer(0));
+        if (const auto purchase = sqlite::purchase_of(rows->blob(1))) waiting_[*purchase] = waiting_to_;
+    }
+}
+
+StoreResult<std::optional<LedgerRecord>> SqliteLedgerReader::find_after(uint64_t position,
+                                                                        const PurchaseId& purchase) {
+    return guarded("reading the ledger", [&]() -> std::optional<LedgerRecord> {
+        read_waiting(position);
+        const auto found = waiting_.find(purchase);
+        if (found == waiting_.end() || found->second <= position) return {};
+        Rows rows(after_.bind(1, static_cast<int64_t>(found->second - 1)).bind(2, int64_t{1}));
+        return rows.next() ? std::optional(record_of(after_)) : std::nullopt;
     });
 }
 

@@ -1,9 +1,16 @@
 // The ledger in ledger.db: one transaction per batch, durable at COMMIT.
+//
+// There is no index on the purchase (see the schema). A reader that is asked for one reads what is new behind
+// the position once, and keeps the ids in memory. Bound: twice the records behind the position, or
+// `waiting_kept`.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/hash.hpp"
 #include "store/ledger.hpp"
 #include "store_sqlite/sqlite.hpp"
 
@@ -14,13 +21,19 @@ public:
     [[nodiscard]] static StoreResult<std::unique_ptr<SqliteLedgerReader>> open(const std::string& path);
 
     StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override;
-    StoreResult<std::optional<LedgerRecord>> find(const PurchaseId&) override;
+    StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId&) override;
 
 private:
     explicit SqliteLedgerReader(const std::string& path);
+    void read_waiting(uint64_t position);
+
+    static constexpr size_t waiting_kept = 1024;
 
     sqlite::Connection connection_;
-    sqlite::Statement after_, by_purchase_;
+    sqlite::Statement after_, ids_after_;
+    // The records in (waiting_from_, waiting_to_], and perhaps some before.
+    boost::unordered_flat_map<PurchaseId, uint64_t, SeededHash> waiting_;
+    uint64_t waiting_from_ = 0, waiting_to_ = 0;
 };
 
 class SqliteLedger final : public Ledger {

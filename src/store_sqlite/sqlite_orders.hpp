@@ -52,7 +52,8 @@ private:
 
     std::unique_ptr<sqlite::Connection> own_;  // none if it lives elsewhere
     sqlite::Connection& connection_;
-    sqlite::Statement order_, purchase_, orders_of_, payment_, payments_of_, due_orders_, due_payments_;
+    sqlite::Statement order_, purchase_, orders_of_, payment_, payments_of_, due_orders_, due_payments_,
+        position_;
 };
 
 class SqliteOrders final : public Orders {

@@ -66,7 +66,8 @@ SqliteOrdersReader::SqliteOrdersReader(sqlite::Connection& connection)
                                   "ORDER BY o.pay_by_ms LIMIT ?4 OFFSET ?5"),
       due_payments_(connection,
                     std::string(select_payments) +
-                        "WHERE look_at_ms IS NOT NULL AND look_at_ms <= ? ORDER BY look_at_ms LIMIT ?") {}
+                        "WHERE look_at_ms IS NOT NULL AND look_at_ms <= ? ORDER BY look_at_ms LIMIT ?"),
+      position_(connection, "SELECT position FROM worker") {}
 
 SqliteOrdersReader::SqliteOrdersReader(std::unique_ptr<sqlite::Connection> own) : SqliteOrdersReader(*own) {
     own_ = std::move(own);
@@ -330,7 +331,8 @@ StoreResult<PaymentId> SqliteOrdersReader::last_payment() {
 
 StoreResult<uint64_t> SqliteOrdersReader::position() {
     return guarded("reading the worker's position", [&] {
-        return static_cast<uint64_t>(connection_.read_integer("SELECT position FROM worker"));
+        Rows rows(position_);
+        return rows.next() ? static_cast<uint64_t>(rows->integer(0)) : 0;
     });
 }
 
