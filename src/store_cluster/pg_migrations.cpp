@@ -323,6 +323,13 @@ constexpr const char* migration_steps[] = {
         done_at_ms   bigint  NOT NULL
     );
     )sql",
+    // Who may act on Redis. Nothing rests on these rows: writing one is what proves that the primary is one.
+    R"sql(
+    CREATE TABLE epoch_leases(
+        holder     text PRIMARY KEY,
+        expires_at timestamptz NOT NULL
+    );
+    )sql",
 };
 
 }  // namespace

@@ -1,0 +1,127 @@
+#include "store_cluster/postgres_epochs.hpp"
+
+#include "store_cluster/pg_contention.hpp"
+#include "store_cluster/pg_rows.hpp"
+
+namespace doorbuster {
+
+using pg::contending;
+using pg::guarded;
+using pg::Params;
+using pg::Row;
+using pg::Rows;
+using pg::Transaction;
+
+namespace {
+
+ItemEpoch epoch_of(const Row& row) {
+    return {.sale = pg::required(SaleId::from(row.text(0)), "sale id"),
+            .item = pg::required(ItemId::from(row.text(1)), "item id"),
+            .epoch = static_cast<uint64_t>(row.integer(2)),
+            .pin = row.is_null(3) ? std::nullopt : std::optional(std::string(row.text(3)))};
+}
+
+Stock stock_of(const Row& row) {
+    const auto units = [&](int column) { return static_cast<uint32_t>(row.integer(column)); };
+    return {
+        .units_total = units(0), .units_available = units(1), .units_held = units(2), .units_sold = units(3)};
+}
+
+}  // namespace
+
+StoreResult<EpochLease> PostgresEpochs::lease(const std::string& holder, milliseconds lasts) {
+    return guarded("taking a lease on the epochs", [&] {
+        const pg::BootTime asked_at = pg::boot_time();
+        Transaction transaction(connection_);
+        connection_.queue(
+            "INSERT INTO epoch_leases(holder, expires_at) "
+            "VALUES($1, clock_timestamp() + $2 * interval '1 ms') "
+            "ON CONFLICT(holder) DO UPDATE SET expires_at = excluded.expires_at",
+            Params().add(holder).add(lasts.count()));
+        const Rows rows = connection_.run(
+            "SELECT i.sale, i.id, i.epoch, i.pin FROM items i JOIN sales s ON s.id = i.sale "
+            "WHERE s.state <> 'reconciled' ORDER BY i.sale, i.ordinal");
+        std::vector<ItemEpoch> items = pg::all_of(rows, epoch_of);
+        transaction.commit();
+        return EpochLease(pg::LeaseTime(asked_at, lasts), std::move(items));
+    });
+}
+
+StoreResult<std::optional<uint64_t>> PostgresEpochs::close(const SaleId& sale, const ItemId& item,
+                                                           uint64_t epoch) {
+    return guarded("closing an epoch", [&]() -> std::optional<uint64_t> {
+        return contending([&]() -> std::optional<uint64_t> {
+            Transaction transaction(connection_);
+            const Rows closed = connection_.run(
+                "UPDATE items SET epoch = epoch + 1, epoch_state = 'rebuilding', pin = NULL, "
+                "version = version + 1 WHERE sale = $1 AND id = $2 AND epoch = $3 RETURNING epoch",
+                Params().add(sale.view()).add(item.view()).add(epoch));
+            if (closed.empty()) return std::nullopt;
+            const auto next = static_cast<uint64_t>(closed.front().integer(0));
+            transaction.commit();
+            return next;
+        });
+    });
+}
+
+StoreResult<std::optional<EpochCut>> PostgresEpochs::cut(const SaleId& sale, const ItemId& item,
+                                                         uint64_t epoch) {
+    return guarded("cutting an epoch", [&]() -> std::optional<EpochCut> {
+        return contending([&]() -> std::optional<EpochCut> {
+            Transaction transaction(connection_);
+            // From here on whoever moves units of the item waits for this transaction: what is read below
+            // is what stands beside these units.
+            const Rows moved = connection_.run(
+                "UPDATE items SET epoch = epoch + 1, version = version + 1 "
+                "WHERE sale = $1 AND id = $2 AND epoch = $3 AND epoch_state = 'rebuilding' "
+                "RETURNING units_total, units_available, units_held, units_sold, epoch",
+                Params().add(sale.view()).add(item.view()).add(epoch));
+            if (moved.empty()) return std::nullopt;
+            EpochCut cut{.epoch = static_cast<uint64_t>(moved.front().integer(4)),
+                         .sale = {},
+                         .stock = stock_of(moved.front()),
+                         .purchases = {}};
+            auto sales = pg::read_sales(connection_, sale);
+            if (sales.empty()) throw pg::Failure(StoreErrc::damaged, "an item without its sale");
+            cut.sale = std::move(sales.front());
+            static const std::string of_item =
+                pg::select_purchases +
+                "WHERE p.sale = $1 AND p.item = $2 ORDER BY p.epoch, p.bucket, p.sequence";
+            const Rows rows = connection_.run(of_item, Params().add(sale.view()).add(item.view()));
+            cut.purchases = pg::all_of(rows, pg::purchase_of);
+            transaction.commit();
+            return cut;
+        });
+    });
+}
+
+StoreResult<bool> PostgresEpochs::open(const SaleId& sale, const ItemId& item, uint64_t epoch,
+                                       const std::string& pin) {
+    return guarded("opening an epoch", [&] {
+        return contending([&] {
+            Transaction transaction(connection_);
+            const Rows opened = connection_.run(
+                "UPDATE items SET epoch_state = 'open', pin = $4, version = version + 1 "
+                "WHERE sale = $1 AND id = $2 AND epoch = $3 AND epoch_state = 'rebuilding'",
+                Params().add(sale.view()).add(item.view()).add(epoch).add(pin));
+            if (opened.changed() != 1) return false;
+            transaction.commit();
+            return true;
+        });
+    });
+}
+
+StoreResult<bool> PostgresEpochs::is_sealed(const SaleId& sale, const ItemId& item, uint64_t epoch,
+                                            std::span<const int64_t> partitions) {
+    return guarded("reading the seals", [&] {
+        pg::Integers wanted;
+        for (const int64_t partition : partitions) wanted.push(partition);
+        const int64_t passed = connection_.read_integer(
+            "SELECT count(*) FROM seals WHERE sale = $1 AND item = $2 AND epoch >= $3 AND partition = "
+            "ANY($4)",
+            Params().add(sale.view()).add(item.view()).add(epoch).add(wanted));
+        return passed == static_cast<int64_t>(partitions.size());
+    });
+}
+
+}  // namespace doorbuster

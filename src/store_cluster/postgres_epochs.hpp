@@ -1,0 +1,83 @@
+// PostgresEpochs: from which Redis an item's units are sold, and who may sell them.
+//
+// The stock row says it: an epoch, whether it is open, and while it is, the pin of the Redis. Epochs only
+// rise. Whoever acts on Redis (gates, sweeper, relay) holds a lease: the primary's word that the epoch was
+// open when it was asked. Nobody takes a lease away; a rebuild closes the epoch and then waits for as long
+// as a lease lasts.
+//
+// A rebuild is a chain of conditional steps, each on the epoch that the one before it set, so that of two
+// coordinators one goes on and the other finds its step refused:
+//
+//   close   e, open or not -> e+1, rebuilding   nobody is given a lease any more
+//   cut     e+1 -> e+2, rebuilding              what Redis is to be loaded with, as of one moment
+//   open    e+2 -> e+2, open, with the new pin
+//
+// Every step raises the stock row's version: a worker that had read the row before looks again.
+//
+// Thread safety: none, like the connection that each call is given.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/orders.hpp"
+#include "store_cluster/pg_connection.hpp"
+#include "store_cluster/pg_lease_time.hpp"
+
+namespace doorbuster {
+
+struct ItemEpoch {
+    SaleId sale;
+    ItemId item;
+    uint64_t epoch = 0;
+    std::optional<std::string> pin{};  // none: it is being rebuilt
+};
+
+// Counted from before the request went out: whatever was closed since was closed after that.
+class EpochLease {
+public:
+    EpochLease() = default;
+    EpochLease(pg::LeaseTime time, std::vector<ItemEpoch> items) : time_(time), items_(std::move(items)) {}
+
+    bool holds(pg::BootTime now = pg::boot_time()) const { return time_.holds(now); }
+    // Items of every sale that is not reconciled. What is being rebuilt is here, too: it has no pin.
+    const std::vector<ItemEpoch>& items() const { return items_; }
+
+private:
+    pg::LeaseTime time_;
+    std::vector<ItemEpoch> items_;
+};
+
+// Everything that a Redis bucket is loaded with, as PostgreSQL has it at one moment.
+struct EpochCut {
+    uint64_t epoch = 0;
+    SaleRecord sale;
+    Stock stock;
+    std::vector<PurchaseRecord> purchases;  // of the item, finished ones too
+};
+
+class PostgresEpochs {
+public:
+    explicit PostgresEpochs(pg::Connection& connection) : connection_(connection) {}
+
+    // `holder` is for people: host and process. It writes: a primary that another one has replaced, and
+    // does not know it yet, can still read, but its synchronous commit never returns.
+    [[nodiscard]] StoreResult<EpochLease> lease(const std::string& holder, milliseconds lasts);
+
+    // Nothing where the item's epoch is another by now; else the epoch that the next step is asked with.
+    [[nodiscard]] StoreResult<std::optional<uint64_t>> close(const SaleId&, const ItemId&, uint64_t epoch);
+    [[nodiscard]] StoreResult<std::optional<EpochCut>> cut(const SaleId&, const ItemId&, uint64_t epoch);
+    [[nodiscard]] StoreResult<bool> open(const SaleId&, const ItemId&, uint64_t epoch,
+                                         const std::string& pin);
+
+    // Whether the workers of all these partitions have passed the SEAL that closes `epoch`.
+    [[nodiscard]] StoreResult<bool> is_sealed(const SaleId&, const ItemId&, uint64_t epoch,
+                                              std::span<const int64_t> partitions);
+
+private:
+    pg::Connection& connection_;
+};
+
+}  // namespace doorbuster
