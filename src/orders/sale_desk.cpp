@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "base/log.hpp"
+#include "sale/terms.hpp"
 
 namespace doorbuster {
 
@@ -275,11 +276,7 @@ void SaleDesk::give_slots(Entry& entry) {
 void SaleDesk::tell_books(const Entry& entry, bool new_books, std::function<void()> applied) {
     const auto& [sale, state, version, stock] = entry.record;
     for (size_t i = 0; i < sale.items.size(); ++i) {
-        const Book::Terms terms{.units_per_buyer_max = sale.items[i].units_per_buyer_max,
-                                .opens_at = sale.opens_at,
-                                .closes_at = sale.closes_at,
-                                .policy = sale.stock_policy,
-                                .orders_max = sale.items[i].orders_max};
+        const Book::Terms terms = terms_of(sale, sale.items[i]);
         ControlCommand command = SetTerms{entry.slots[i], terms, phase_in(state)};
         if (new_books) {
             command = OpenBook{entry.slots[i], sale.id,         sale.items[i].id, terms,

@@ -27,6 +27,12 @@ Stock stock_of(const Row& row) {
         .units_total = units(0), .units_available = units(1), .units_held = units(2), .units_sold = units(3)};
 }
 
+// In one order.
+const std::string purchases_of_item =
+    pg::select_purchases + "WHERE p.sale = $1 AND p.item = $2 ORDER BY p.partition, p.position";
+constexpr std::string_view epochs_of_item =
+    "SELECT epoch FROM purchases WHERE sale = $1 AND item = $2 ORDER BY partition, position";
+
 }  // namespace
 
 StoreResult<EpochLease> PostgresEpochs::lease(const std::string& holder, milliseconds lasts) {
@@ -84,11 +90,13 @@ StoreResult<std::optional<EpochCut>> PostgresEpochs::cut(const SaleId& sale, con
             auto sales = pg::read_sales(connection_, sale);
             if (sales.empty()) throw pg::Failure(StoreErrc::damaged, "an item without its sale");
             cut.sale = std::move(sales.front());
-            static const std::string of_item =
-                pg::select_purchases +
-                "WHERE p.sale = $1 AND p.item = $2 ORDER BY p.epoch, p.bucket, p.sequence";
-            const Rows rows = connection_.run(of_item, Params().add(sale.view()).add(item.view()));
-            cut.purchases = pg::all_of(rows, pg::purchase_of);
+            const Params of_item = Params().add(sale.view()).add(item.view());
+            const Rows records = connection_.run(purchases_of_item, of_item);
+            const Rows epochs = connection_.run(epochs_of_item, of_item);
+            for (size_t i = 0; i < records.size(); ++i) {
+                cut.purchases.push_back(
+                    {pg::purchase_of(records[i]), static_cast<uint64_t>(epochs[i].integer(0))});
+            }
             transaction.commit();
             return cut;
         });

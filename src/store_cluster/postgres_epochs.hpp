@@ -55,7 +55,11 @@ struct EpochCut {
     uint64_t epoch = 0;
     SaleRecord sale;
     Stock stock;
-    std::vector<PurchaseRecord> purchases;  // of the item, finished ones too
+    struct Known {
+        PurchaseRecord purchase;
+        uint64_t epoch;  // with its sequence: the take
+    };
+    std::vector<Known> purchases;  // of the item, finished ones too
 };
 
 class PostgresEpochs {

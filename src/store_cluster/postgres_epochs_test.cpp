@@ -82,9 +82,9 @@ TEST_F(PostgresEpochsTest, ACutHasFinishedPurchasesToo) {
     EXPECT_EQ((*cut)->stock, (Stock{1000, 998, 2, 0}));
     EXPECT_EQ((*cut)->sale.sale.id, sale);
     ASSERT_EQ((*cut)->purchases.size(), 3u);
-    EXPECT_EQ((*cut)->purchases[0].hold, HoldState::held);
-    EXPECT_EQ((*cut)->purchases[2].hold, HoldState::finished);
-    EXPECT_EQ((*cut)->purchases[2].acceptance.purchase, purchase(3));
+    EXPECT_EQ((*cut)->purchases[0].purchase.hold, HoldState::held);
+    EXPECT_EQ((*cut)->purchases[2].purchase.hold, HoldState::finished);
+    EXPECT_EQ((*cut)->purchases[2].purchase.acceptance.purchase, purchase(3));
 }
 
 TEST_F(PostgresEpochsTest, UnitsAndPurchasesOfACutAreOfOneMoment) {
