@@ -48,6 +48,7 @@ void Judge::answered(const Ask& ask, const Answer& answer) {
     const Counted counted = count(ask.item, ask.buyer);
     const Item& item = terms(ask.item);
     if (counted.taken > item.units_total) broke(ask, answer, "P1: more units promised than there are");
+    if (world_.ledger.purchases_twice > 0) broke(ask, answer, "P5: a purchase was recorded twice");
     if (counted.of_buyer > item.units_per_buyer_max)
         broke(ask, answer, "P4: the buyer has more than allowed");
 

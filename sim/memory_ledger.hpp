@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "base/check.hpp"
@@ -10,9 +12,13 @@
 
 namespace doorbuster::sim {
 
+using Take = std::tuple<SaleId, ItemId, uint64_t>;  // with the sequence
+
 struct LedgerState {  // what outlives the process
     std::vector<LedgerRecord> records;
-    std::map<PurchaseId, size_t> by_purchase;  // index into records
+    std::map<PurchaseId, size_t> by_purchase;  // index into records, of the first
+    std::set<Take> takes;
+    uint64_t purchases_twice = 0;  // no store refuses that: the judge does
 };
 
 class MemoryLedger final : public Ledger {
@@ -21,17 +27,21 @@ public:
 
     StoreResult<void> append(std::span<const LedgerEntry> entries) override {
         CHECK(!failed_);  // the product's promise: nothing is appended after a failure
-        std::map<PurchaseId, size_t> seen;
+        std::set<Take> seen;
         for (const LedgerEntry& entry : entries) {
-            const PurchaseId& id = entry.acceptance.purchase;
-            if (state_.by_purchase.contains(id) || !seen.emplace(id, 0).second) {
+            const Take take{entry.sale, entry.item, entry.acceptance.sequence};
+            if (state_.takes.contains(take) || !seen.insert(take).second) {
                 failed_ = true;
-                return StoreError{StoreErrc::not_allowed, "appending to the ledger", "a purchase twice"};
+                return StoreError{StoreErrc::not_allowed, "appending to the ledger",
+                                  "a sequence number twice"};
             }
         }
         const auto written = disk_.write("appending to the ledger", [&] {
             for (const LedgerEntry& entry : entries) {
-                state_.by_purchase.emplace(entry.acceptance.purchase, state_.records.size());
+                state_.takes.emplace(entry.sale, entry.item, entry.acceptance.sequence);
+                const bool is_first =
+                    state_.by_purchase.emplace(entry.acceptance.purchase, state_.records.size()).second;
+                state_.purchases_twice += is_first ? 0 : 1;
                 state_.records.push_back({state_.records.size() + 1, entry, {}});
             }
         });

@@ -419,11 +419,6 @@ void PrintTo(const Injected& one, std::ostream* into) {
     *into << name_of(one.kind);
 }
 
-const std::string loose_ledger =
-    "CREATE TABLE loose(position INTEGER PRIMARY KEY, sale, item, epoch, bucket, sequence, purchase, buyer, "
-    "units, accepted_at_ms, replaces); INSERT INTO loose SELECT position, sale, item, epoch, bucket, "
-    "sequence, purchase, buyer, units, accepted_at_ms, replaces FROM ledger; DROP TABLE ledger; "
-    "ALTER TABLE loose RENAME TO ledger;";
 std::string another_record(int position, int of) {
     return fmt::format(
         "INSERT INTO ledger SELECT {0}, sale, item, epoch, bucket, {0}, purchase, buyer, units, "
@@ -491,7 +486,7 @@ std::vector<Injected> injected() {
          "UPDATE items SET units_total = 1, units_available = 0, units_held = 1", "orders.db", "",
          "UPDATE items SET units_total = 5, units_available = 2, units_held = 3"},
         {ledger_without_purchase, mended, lose(1002, 2), lose(1003, 3)},
-        {ledger_twice, word, another_record(4, 3), another_record(5, 2), "ledger.db", loose_ledger},
+        {ledger_twice, word, another_record(4, 3), another_record(5, 2), "ledger.db"},
         {purchase_without_ledger, word, "DELETE FROM ledger WHERE position = 3",
          "DELETE FROM ledger WHERE position = 2", "ledger.db"},
         {purchase_without_order, mended, "DELETE FROM orders WHERE id = 1002",

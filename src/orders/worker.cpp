@@ -102,6 +102,10 @@ void OrderWorker::tell(std::span<const Placed> placed) {
                 give_back(entry);
                 break;
             case Placed::known_before:
+                // The book never accepts an id twice. If it did, its units are missing until somebody mends
+                // that.
+                log_error("a purchase stands in the ledger twice; `doorbuster reconcile` tells what it took",
+                          {{"position", batch_[i].record.position}, {"sale", entry.sale.view()}});
                 continue;
         }
         // Its buyer knows the purchase by the id that it had first.

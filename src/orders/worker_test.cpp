@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "orders/lookups.hpp"
 #include "store/contract_testing.hpp"
 #include "store_sqlite/sqlite_ledger.hpp"
 #include "store_sqlite/sqlite_orders.hpp"
@@ -81,6 +82,38 @@ TEST_F(WorkerTest, TheRateCapProtectsTheDatabase) {
     const Uptime took = run(capped);
     EXPECT_EQ(capped.ordered(), 50u);
     EXPECT_GE(took, 4000ms) << "a burst of ten, then ten a second";
+}
+
+TEST_F(WorkerTest, APurchaseOnItsWayFromTheLedgerToTheOrdersIsNeverMissed) {
+    // Places the record in the very moment between the two looks.
+    struct PlacesMeanwhile final : LedgerReader {
+        StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override {
+            return real->read_after(position, count_max);
+        }
+        StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position,
+                                                            const PurchaseId& id) override {
+            meanwhile();
+            return real->find_after(position, id);
+        }
+        std::unique_ptr<LedgerReader> real;
+        std::function<void()> meanwhile;
+    };
+    append({entry(1, alice), entry(2, bob)});
+    OrderWorker one = worker({.batch_max = 1});
+    ASSERT_TRUE(one.load().has_value());
+    auto racing = std::make_unique<PlacesMeanwhile>();
+    racing->real = std::move(*SqliteLedgerReader::open(folder.path("ledger.db")));
+    racing->meanwhile = [&] { ASSERT_TRUE(one.step(t0 + 1s, 1min).has_value()); };
+    Lookups::Readers readers{std::move(racing),
+                             std::move(*SqliteOrdersReader::open(folder.path("orders.db")))};
+    for (const auto& [number, buyer] : {std::pair(1u, alice), std::pair(2u, bob)}) {
+        const auto found = find_purchase(readers, purchase(number), buyer);
+        ASSERT_TRUE(found.has_value() && found->has_value()) << number;
+        EXPECT_FALSE((*found)->order) << "it was not placed when the orders were asked";
+        EXPECT_EQ(one.position(), number);
+        EXPECT_TRUE((*find_purchase(readers, purchase(number), buyer))->order) << "now it is";
+    }
+    EXPECT_FALSE((*find_purchase(readers, purchase(1), bob)).has_value()) << "it is not his";
 }
 
 // Counts the transactions that the orders are placed in.

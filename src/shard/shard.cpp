@@ -220,7 +220,7 @@ void Shard::restore(const PurchaseRecord& purchase) {
 void Shard::restore(const LedgerRecord& record) {
     Entry* entry = record.entry ? find(record.entry->sale, record.entry->item) : nullptr;
     if (entry == nullptr || !entry->book.apply(record.entry->acceptance)) {
-        // The worker meets the same record and gives it a dead letter or a cancellation.
+        // The worker meets the same record: a dead letter, a cancellation, or one that is there already.
         log_warn("a ledger record does not fit its book", {{"position", record.position}});
         return;
     }

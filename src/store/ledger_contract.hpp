@@ -88,6 +88,22 @@ TYPED_TEST_P(LedgerContract, FindsWhateverIsBehindThePositionAndNothingElse) {
     EXPECT_TRUE(is_found(50, 51)) << "one who asks from further back finds what is there";
 }
 
+TYPED_TEST_P(LedgerContract, FindsAmongManyAndForgetsThoseThatArePlaced) {
+    using namespace testing;
+    constexpr uint32_t many = 3000;
+    std::vector<LedgerEntry> entries;
+    for (uint32_t i = 1; i <= many; ++i) entries.push_back(entry(i));
+    ASSERT_TRUE(this->ledger().append(entries).has_value());
+    for (const uint32_t placed : {0u, 1u, many / 2, many - 1, many}) {
+        for (const uint32_t number : {1u, placed + 1, many / 2 + 1, many}) {
+            const auto found = this->reader().find_after(placed, purchase(number));
+            ASSERT_TRUE(found.has_value());
+            EXPECT_EQ(found->has_value(), number > placed && number <= many)
+                << number << " behind " << placed;
+        }
+    }
+}
+
 TYPED_TEST_P(LedgerContract, KeepsWhichPurchaseARecordContinues) {
     using namespace testing;
     std::vector entries{entry(1), entry(2, bob)};
@@ -108,7 +124,9 @@ TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
     using namespace testing;
     ASSERT_TRUE(this->ledger().append(std::vector{entry(1)}).has_value());
     // The second of these takes a sequence number that is there already.
-    EXPECT_FALSE(this->ledger().append(std::vector{entry(2), entry(1)}).has_value());
+    LedgerEntry same_number = entry(3, bob);
+    same_number.acceptance.sequence = entry(1).acceptance.sequence;
+    EXPECT_FALSE(this->ledger().append(std::vector{entry(2), same_number}).has_value());
     this->reopen();
     EXPECT_EQ(this->reader().read_after(0, 100)->size(), 1u);
 }
@@ -117,6 +135,7 @@ REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ReadsBackWhatWasAppendedInOrder,
                             ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked,
                             KeepsEverythingAcrossARestart, FindsARecordByItsPurchase,
                             FindsWhateverIsBehindThePositionAndNothingElse,
-                            KeepsWhichPurchaseARecordContinues, ABatchIsAllOrNothing);
+                            FindsAmongManyAndForgetsThoseThatArePlaced, KeepsWhichPurchaseARecordContinues,
+                            ABatchIsAllOrNothing);
 
 }  // namespace doorbuster

@@ -47,7 +47,7 @@ auto contending(Body&& body) {
     }
 }
 
-// As doorbuster::written(), with as many tries as it takes. Whoever opens the store anew after an unknown
+// As doorbuster::written(), with tries_max tries. Whoever opens the store anew after an unknown
 // commit may look, but a look can come too early: a commit that waits for its standby is not to be seen
 // yet. A conditional write on the same rows waits for it, and tells.
 template <class Body>

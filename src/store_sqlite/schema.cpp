@@ -498,6 +498,10 @@ void prepare(Connection& connection, const Schema& schema) {
     for (int64_t at = version; at < newest; ++at) {
         Transaction transaction(connection);
         connection.execute(schema.migrations[static_cast<size_t>(at)]);
+        if (connection.read_integer("SELECT count(*) FROM pragma_foreign_key_check") != 0) {
+            throw Failure(StoreErrc::damaged,
+                          fmt::format("{} has rows that refer to others that are not there", schema.name));
+        }
         connection.execute(fmt::format("PRAGMA user_version = {}", at + 1).c_str());
         transaction.commit();
     }

@@ -158,7 +158,17 @@ TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
         "INSERT INTO deliveries VALUES(31, 'pending', 2, 1, 77, 6);"
         "INSERT INTO delivery_attempts VALUES(31, 1, 1, 500, '', 3);"
         "INSERT INTO stock_moves VALUES(41, 'sold', 'drop', 'phone', x'01', 2, 8, 1);");
+    const auto names = [&] {
+        sqlite::Statement select(
+            connection,
+            "SELECT group_concat(name) FROM (SELECT type || ' ' || name AS name FROM sqlite_master "
+            "WHERE name NOT LIKE 'sqlite_%' ORDER BY 1)");
+        sqlite::Rows rows(select);
+        return rows.next() ? std::string(rows->text(0)) : std::string();
+    };
+    const std::string before = names();
     sqlite::prepare(connection, sqlite::orders_schema);
+    EXPECT_EQ(names(), before) << "every table, index and view";
     const std::pair<const char*, int64_t> kept[] = {
         {"SELECT sum(id * 100 + version * 10 + (payment = 21) + (reason = 'so')) FROM orders", 1132},
         {"SELECT units FROM buyer_holdings WHERE buyer = 'alice'", 2},

@@ -67,10 +67,11 @@ StoreResult<std::vector<LedgerRecord>> SqliteLedgerReader::read_after(uint64_t p
 
 void SqliteLedgerReader::read_waiting(uint64_t position) {
     if (position < waiting_from_ || position >= waiting_to_) {
-        waiting_.clear();
+        waiting_ = {};
         waiting_to_ = position;
     } else if (waiting_.size() > waiting_kept + 2 * (waiting_to_ - position)) {
         erase_if(waiting_, [&](const auto& one) { return one.second <= position; });
+        waiting_.rehash(0);
     }
     waiting_from_ = position;
     for (Rows rows(ids_after_.bind(1, static_cast<int64_t>(waiting_to_))); rows.next();) {

@@ -1,8 +1,8 @@
 // The ledger in ledger.db: one transaction per batch, durable at COMMIT.
 //
 // There is no index on the purchase (see the schema). A reader that is asked for one reads what is new behind
-// the position once, and keeps the ids in memory. Bound: twice the records behind the position, or
-// `waiting_kept`.
+// the position once, and keeps the ids in memory. Bound: `waiting_kept` and twice the
+// records behind the position.
 #pragma once
 
 #include <memory>
