@@ -99,9 +99,10 @@ std::string open_report(const std::vector<Phase>& phases, const Schedule& schedu
     }
     for (size_t i = 0; i < by_window.size(); ++i) {
         windows_json += fmt::format(
-            R"({}{{"at_s":{:.1f},"due":{},"answered":{},"decided":{},"answered_ms_p99":{:.2f}}})",
+            R"({}{{"at_s":{:.1f},"due":{},"due_decided":{},"answered":{},"decided":{},"answered_ms_p99":{:.2f}}})",
             i == 0 ? "" : ",", duration<double>(window * static_cast<int64_t>(i)).count(), by_window[i].due,
-            by_window[i].answered, by_window[i].decided, percentile_ms(by_window[i].answered_us, 0.99));
+            by_window[i].decided_us.size(), by_window[i].answered, by_window[i].decided,
+            percentile_ms(by_window[i].answered_us, 0.99));
     }
     return fmt::format(
         R"({{"phases":[{}],"windows":[{}],"sent_late_ms_max":{:.2f},"elapsed_s":{:.3f},"cpu_s":{:.3f}}})",

@@ -1,6 +1,7 @@
 # What works on more than one of them.
 doorbuster_library(cluster_store
-    SOURCES cluster_load.cpp cluster_relay.cpp
-    LINKS doorbuster_redis_store doorbuster_postgres_store
-    TESTS cluster_relay_test.cpp
-    TEST_LINKS doorbuster_postgres_testing)
+    SOURCES cluster_load.cpp cluster_relay.cpp cluster_sweeper.cpp
+    LINKS doorbuster_redis_store doorbuster_postgres_store doorbuster_kafka_store
+    TESTS cluster_relay_test.cpp cluster_sweeper_test.cpp
+    TEST_LINKS doorbuster_postgres_testing doorbuster_kafka_testing
+    APART cluster_sweeper_test.cpp)
