@@ -103,7 +103,8 @@ TEST_F(WorkerTest, APurchaseOnItsWayFromTheLedgerToTheOrdersIsNeverMissed) {
     ASSERT_TRUE(one.load().has_value());
     auto racing = std::make_unique<PlacesMeanwhile>();
     racing->real = std::move(*SqliteLedgerReader::open(folder.path("ledger.db")));
-    racing->meanwhile = [&] { ASSERT_TRUE(one.step(t0 + 1s, 1min).has_value()); };
+    Uptime uptime = 1min;
+    racing->meanwhile = [&] { ASSERT_TRUE(one.step(t0 + 1s, uptime += 1min).has_value()); };
     Lookups::Readers readers{std::move(racing),
                              std::move(*SqliteOrdersReader::open(folder.path("orders.db")))};
     for (const auto& [number, buyer] : {std::pair(1u, alice), std::pair(2u, bob)}) {
