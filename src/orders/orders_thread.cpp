@@ -23,8 +23,6 @@ OrdersThread::~OrdersThread() {
 void OrdersThread::start() {
     thread_ = std::thread([this] {
         set_thread_up("orders", -1);
-        // Deciding goes first: an order that was promised can wait a moment longer.
-        yield_to_others(nice);
         run();
     });
 }

@@ -47,8 +47,6 @@ public:
     void stop(milliseconds at_most);
 
 private:
-    static constexpr int nice = 5;
-
     void run();
     bool run_tasks();
 
