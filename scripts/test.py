@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
 BROWSERS = 4  # at once, each with a server of its own; they wait more than they work
 FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
-BOUNDARY_STEP_SHORT = 6  # one in so many boundaries; which ones, the seed says
+BOUNDARY_STEP_SHORT = 12  # one in so many boundaries; which ones, the seed says
 MUTANTS_SHORT = 6
 # Unit tests that start threads: what the thread sanitizer can judge.
 THREADED = ("base", "sale", "shard", "orders", "audit", "funnel", "http", "file_watch", "key_watch", "provider")
@@ -282,7 +282,7 @@ PARTS = [
     Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
          ("release",)),
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut",
-         "1 min; by name 5 min", run_boundary, ("release",)),
+         "3 min; by name 30 min", run_boundary, ("release",)),
     Part("sim", "simulated sales from fresh seeds, with every fault", "20 s; by name 1 min", run_sim, ("release",)),
     Part("mutants", "one-line mistakes, each built and caught by the simulator", "2 min; by name 7 min", run_mutants,
          ("release",)),
