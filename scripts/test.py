@@ -282,7 +282,7 @@ PARTS = [
     Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
          ("release",)),
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut",
-         "3 min; by name 30 min", run_boundary, ("release",)),
+         "6 min; by name an hour", run_boundary, ("release",)),
     Part("sim", "simulated sales from fresh seeds, with every fault", "20 s; by name 1 min", run_sim, ("release",)),
     Part("mutants", "one-line mistakes, each built and caught by the simulator", "2 min; by name 7 min", run_mutants,
          ("release",)),

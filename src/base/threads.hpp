@@ -1,10 +1,8 @@
-// Setting a thread up: its name in the process list, its core where it is pinned, and who goes first.
+// Setting a thread up: its name in the process list, and its core where it is pinned.
 #pragma once
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <string>
 
@@ -19,12 +17,6 @@ inline void set_thread_up(const std::string& name, int cpu) {
     CPU_ZERO(&only);
     CPU_SET(static_cast<size_t>(cpu), &only);
     pthread_setaffinity_np(pthread_self(), sizeof only, &only);
-}
-
-// Lets other threads go first where cores are short: 19 takes only what nobody else wants. On Linux this is
-// the calling thread's own; taking it back would need a privilege.
-inline void yield_to_others(int nice) {
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice);
 }
 
 }  // namespace doorbuster

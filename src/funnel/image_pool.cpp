@@ -1,5 +1,8 @@
 #include "funnel/image_pool.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -107,7 +110,8 @@ bool ImagePool::draw_next() {
 
 void ImagePool::run() {
     set_thread_up("images", -1);
-    yield_to_others(19);
+    // Whatever else wants the core goes first. On Linux this is the thread's own.
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 19);
     while (!stopping_.load(std::memory_order_relaxed)) {
         if (!draw_next()) wakeup_.sleep(std::chrono::hours(1));
     }

@@ -71,8 +71,8 @@ StoreResult<Relay::Turn> Relay::step(const EpochLease& lease, RedisSession& redi
     return pg::guarded("relaying releases", [&] {
         const Rows waiting = connection_.run(
             "SELECT r.number, r.sale, r.item, r.epoch, r.purchase, r.units, i.epoch > r.epoch "
-            "FROM releases r JOIN items i ON i.sale = r.sale AND i.id = r.item "
-            "WHERE r.applied_at_ms IS NULL ORDER BY r.number LIMIT $1",
+            "FROM releases r JOIN items i ON i.sale = r.sale AND i.id = r.item JOIN sales s ON s.id = r.sale "
+            "WHERE r.applied_at_ms IS NULL AND s.state <> 'reconciled' ORDER BY r.number LIMIT $1",
             Params().add(rows_max));
         const std::vector<ReleaseRow> rows = pg::all_of(waiting, release_of);
         std::map<std::pair<std::string_view, std::string_view>, std::vector<const ReleaseRow*>> by_item;

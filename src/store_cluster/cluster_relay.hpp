@@ -25,8 +25,8 @@ public:
 
     explicit Relay(pg::Connection& connection) : connection_(connection) {}
 
-    // Rows that wait, oldest first. Only `unavailable` PostgreSQL is an error: a Redis that does not answer
-    // keeps its rows.
+    // Rows that wait, oldest first; those of a reconciled sale have nowhere to go, and stand in nobody's way.
+    // Only `unavailable` PostgreSQL is an error: a Redis that does not answer keeps its rows.
     [[nodiscard]] StoreResult<Turn> step(const EpochLease& lease, RedisSession& redis, Instant now);
 
 private:

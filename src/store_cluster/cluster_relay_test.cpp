@@ -149,6 +149,14 @@ TEST_F(RelayTest, ARedisThatLostEverythingKeepsItsRowsUntilTheCutHasCountedThem)
     EXPECT_FALSE(said->front()->is_pending);
 }
 
+TEST_F(RelayTest, AReconciledSaleStandsInNobodysWay) {
+    buy(1, alice);
+    cancel(1);
+    connection.run("UPDATE sales SET state = 'reconciled'");
+    const Relay::Turn turn = step(lease());
+    EXPECT_EQ(turn.applied + turn.absorbed + turn.kept, 0u);
+}
+
 TEST_F(RelayTest, ARedisThatDoesNotAnswerKeepsItsRows) {
     buy(1, alice);
     cancel(1);

@@ -47,6 +47,12 @@ auto contending(Body&& body) {
     }
 }
 
+// As guarded(), for one transaction.
+template <class Body>
+auto attempted(std::string_view operation, Body&& body) {
+    return guarded(operation, [&] { return contending(body); });
+}
+
 // As doorbuster::written(), with tries_max tries. Whoever opens the store anew after an unknown
 // commit may look, but a look can come too early: a commit that waits for its standby is not to be seen
 // yet. A conditional write on the same rows waits for it, and tells.

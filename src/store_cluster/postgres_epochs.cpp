@@ -5,7 +5,7 @@
 
 namespace doorbuster {
 
-using pg::contending;
+using pg::attempted;
 using pg::guarded;
 using pg::Params;
 using pg::Row;
@@ -44,6 +44,10 @@ StoreResult<EpochLease> PostgresEpochs::lease(const std::string& holder, millise
             "VALUES($1, clock_timestamp() + $2 * interval '1 ms') "
             "ON CONFLICT(holder) DO UPDATE SET expires_at = excluded.expires_at",
             Params().add(holder).add(lasts.count()));
+        // Holders that are gone. Whoever is busy with a row is not gone.
+        connection_.queue(
+            "DELETE FROM epoch_leases WHERE holder IN (SELECT holder FROM epoch_leases "
+            "WHERE expires_at < clock_timestamp() - interval '1 hour' FOR UPDATE SKIP LOCKED)");
         const Rows rows = connection_.run(
             "SELECT i.sale, i.id, i.epoch, i.pin FROM items i JOIN sales s ON s.id = i.sale "
             "WHERE s.state <> 'reconciled' ORDER BY i.sale, i.ordinal");
@@ -55,67 +59,61 @@ StoreResult<EpochLease> PostgresEpochs::lease(const std::string& holder, millise
 
 StoreResult<std::optional<uint64_t>> PostgresEpochs::close(const SaleId& sale, const ItemId& item,
                                                            uint64_t epoch) {
-    return guarded("closing an epoch", [&]() -> std::optional<uint64_t> {
-        return contending([&]() -> std::optional<uint64_t> {
-            Transaction transaction(connection_);
-            const Rows closed = connection_.run(
-                "UPDATE items SET epoch = epoch + 1, epoch_state = 'rebuilding', pin = NULL, "
-                "version = version + 1 WHERE sale = $1 AND id = $2 AND epoch = $3 RETURNING epoch",
-                Params().add(sale.view()).add(item.view()).add(epoch));
-            if (closed.empty()) return std::nullopt;
-            const auto next = static_cast<uint64_t>(closed.front().integer(0));
-            transaction.commit();
-            return next;
-        });
+    return attempted("closing an epoch", [&]() -> std::optional<uint64_t> {
+        Transaction transaction(connection_);
+        const Rows closed = connection_.run(
+            "UPDATE items SET epoch = epoch + 1, epoch_state = 'rebuilding', pin = NULL, "
+            "version = version + 1 WHERE sale = $1 AND id = $2 AND epoch = $3 RETURNING epoch",
+            Params().add(sale.view()).add(item.view()).add(epoch));
+        if (closed.empty()) return std::nullopt;
+        const auto next = static_cast<uint64_t>(closed.front().integer(0));
+        transaction.commit();
+        return next;
     });
 }
 
 StoreResult<std::optional<EpochCut>> PostgresEpochs::cut(const SaleId& sale, const ItemId& item,
                                                          uint64_t epoch) {
-    return guarded("cutting an epoch", [&]() -> std::optional<EpochCut> {
-        return contending([&]() -> std::optional<EpochCut> {
-            Transaction transaction(connection_);
-            // From here on whoever moves units of the item waits for this transaction: what is read below
-            // is what stands beside these units.
-            const Rows moved = connection_.run(
-                "UPDATE items SET epoch = epoch + 1, version = version + 1 "
-                "WHERE sale = $1 AND id = $2 AND epoch = $3 AND epoch_state = 'rebuilding' "
-                "RETURNING units_total, units_available, units_held, units_sold, epoch",
-                Params().add(sale.view()).add(item.view()).add(epoch));
-            if (moved.empty()) return std::nullopt;
-            EpochCut cut{.epoch = static_cast<uint64_t>(moved.front().integer(4)),
-                         .sale = {},
-                         .stock = stock_of(moved.front()),
-                         .purchases = {}};
-            auto sales = pg::read_sales(connection_, sale);
-            if (sales.empty()) throw pg::Failure(StoreErrc::damaged, "an item without its sale");
-            cut.sale = std::move(sales.front());
-            const Params of_item = Params().add(sale.view()).add(item.view());
-            const Rows records = connection_.run(purchases_of_item, of_item);
-            const Rows epochs = connection_.run(epochs_of_item, of_item);
-            for (size_t i = 0; i < records.size(); ++i) {
-                cut.purchases.push_back(
-                    {pg::purchase_of(records[i]), static_cast<uint64_t>(epochs[i].integer(0))});
-            }
-            transaction.commit();
-            return cut;
-        });
+    return attempted("cutting an epoch", [&]() -> std::optional<EpochCut> {
+        Transaction transaction(connection_);
+        // From here on whoever moves units of the item waits for this transaction: what is read below
+        // is what stands beside these units.
+        const Rows moved = connection_.run(
+            "UPDATE items SET epoch = epoch + 1, version = version + 1 "
+            "WHERE sale = $1 AND id = $2 AND epoch = $3 AND epoch_state = 'rebuilding' "
+            "RETURNING units_total, units_available, units_held, units_sold, epoch",
+            Params().add(sale.view()).add(item.view()).add(epoch));
+        if (moved.empty()) return std::nullopt;
+        EpochCut cut{.epoch = static_cast<uint64_t>(moved.front().integer(4)),
+                     .sale = {},
+                     .stock = stock_of(moved.front()),
+                     .purchases = {}};
+        auto sales = pg::read_sales(connection_, sale);
+        if (sales.empty()) throw pg::Failure(StoreErrc::damaged, "an item without its sale");
+        cut.sale = std::move(sales.front());
+        const Params of_item = Params().add(sale.view()).add(item.view());
+        const Rows records = connection_.run(purchases_of_item, of_item);
+        const Rows epochs = connection_.run(epochs_of_item, of_item);
+        for (size_t i = 0; i < records.size(); ++i) {
+            cut.purchases.push_back(
+                {pg::purchase_of(records[i]), static_cast<uint64_t>(epochs[i].integer(0))});
+        }
+        transaction.commit();
+        return cut;
     });
 }
 
 StoreResult<bool> PostgresEpochs::open(const SaleId& sale, const ItemId& item, uint64_t epoch,
                                        const std::string& pin) {
-    return guarded("opening an epoch", [&] {
-        return contending([&] {
-            Transaction transaction(connection_);
-            const Rows opened = connection_.run(
-                "UPDATE items SET epoch_state = 'open', pin = $4, version = version + 1 "
-                "WHERE sale = $1 AND id = $2 AND epoch = $3 AND epoch_state = 'rebuilding'",
-                Params().add(sale.view()).add(item.view()).add(epoch).add(pin));
-            if (opened.changed() != 1) return false;
-            transaction.commit();
-            return true;
-        });
+    return attempted("opening an epoch", [&] {
+        Transaction transaction(connection_);
+        const Rows opened = connection_.run(
+            "UPDATE items SET epoch_state = 'open', pin = $4, version = version + 1 "
+            "WHERE sale = $1 AND id = $2 AND epoch = $3 AND epoch_state = 'rebuilding'",
+            Params().add(sale.view()).add(item.view()).add(epoch).add(pin));
+        if (opened.changed() != 1) return false;
+        transaction.commit();
+        return true;
     });
 }
 

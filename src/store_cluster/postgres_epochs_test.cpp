@@ -146,6 +146,16 @@ TEST_F(PostgresEpochsTest, AnEpochIsSealedWhenEveryPartitionHasPassedItsSeal) {
     EXPECT_FALSE(*epochs.is_sealed(sale, ItemId("tablet"), 4, partitions));
 }
 
+TEST_F(PostgresEpochsTest, HoldersThatAreGoneAreForgotten) {
+    ASSERT_TRUE(epochs.lease("gone", 1s).has_value());
+    ASSERT_TRUE(epochs.lease("late", 1s).has_value());
+    connection.run(
+        "UPDATE epoch_leases SET expires_at = expires_at - interval '2 hours' WHERE holder = 'gone'");
+    ASSERT_TRUE(epochs.lease("test", 1s).has_value());
+    EXPECT_EQ(connection.read_integer("SELECT count(*) FROM epoch_leases WHERE holder = 'gone'"), 0);
+    EXPECT_EQ(connection.read_integer("SELECT count(*) FROM epoch_leases"), 2);
+}
+
 TEST_F(PostgresEpochsTest, AReconciledSaleIsLeasedToNobody) {
     connection.run("UPDATE sales SET state = 'reconciled'");
     EXPECT_TRUE(epochs.lease("test", 1s)->items().empty());

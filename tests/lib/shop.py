@@ -11,7 +11,7 @@ from lib.client import Answer, Client
 from lib.server import Server
 
 POLL_S = 0.02
-EVENTUALLY_S_MAX = 90  # a bound on a hang, not on how quick it is: under a sanitizer everything takes ten times as long
+EVENTUALLY_S_MAX = 90  # a bound on a hang: under a sanitizer everything takes ten times as long
 
 
 def instant(seconds_from_now: float) -> str:
