@@ -10,6 +10,8 @@ import threading
 import urllib.parse
 from pathlib import Path
 
+from lib.shop import eventually
+
 HERE = Path(__file__).resolve().parent
 SHOTS = HERE.parents[1] / "build" / "browser" / "screenshots"
 LANGUAGES = {"en": "en-US", "zh-Hans": "zh-CN", "zh-Hant": "zh-TW"}  # the page's, and a browser's that prefers it
@@ -71,6 +73,19 @@ class Page:
 
     def click(self, selector: str) -> None:
         self("click", selector=selector)
+
+    def settle(self) -> None:
+        """Waits until the page of an open sale has asked for all that it asks for by itself, and has the answers."""
+        eventually("the clock is set", lambda: len([one for one in self.requests("GET", "/v1/time") if one["status"]]) == 3)
+
+    def press_before(self, act) -> None:
+        """Presses the button. The purchase comes to the server after `act`, of which the page cannot hear before."""
+        self.settle()
+        self.interfere("POST", "/purchases", "hold")
+        self.click("#buy")
+        self.until("sending")
+        act()
+        self("release", ending="/purchases")
 
     def focus(self, selector: str) -> None:
         """By the keyboard: tabs until it has the focus."""

@@ -188,7 +188,10 @@ const commands = {
         await entry.page.route((url) => url.pathname.endsWith(ending), async (route) => {
             const step = route.request().method() === method ? left.shift() : null;
             if (step && step.step === "hold" && !entry.released.has(ending)) {
-                await new Promise((resolve) => entry.held.set(ending, resolve));
+                await new Promise((resolve) => {
+                    entry.held.set(ending, resolve);
+                    entry.on_held?.();
+                });
             }
             if (step && step.step === "answer") {
                 return route.fulfill({ status: step.status, headers: step.headers, body: step.body });
@@ -201,12 +204,13 @@ const commands = {
         });
     },
 
+    // Waits for what is to be held, should it still be on its way.
     async release({ page, ending }) {
-        const { held, released } = pages.get(page);
-        released.add(ending);
-        if (!held.has(ending)) throw new Error(`nothing that ends with ${ending} is held`);
-        held.get(ending)();
-        held.delete(ending);
+        const entry = pages.get(page);
+        while (!entry.held.has(ending)) await new Promise((resolve) => (entry.on_held = resolve));
+        entry.released.add(ending);
+        entry.held.get(ending)();
+        entry.held.delete(ending);
     },
 
     async seen({ page }) {

@@ -178,8 +178,7 @@ def test_the_button_cools_down_after_a_press_that_won_nothing(driver, own_shop, 
     page = visits.sale(sale, "cools")
     page.expect(409)
     page.until("open")
-    shop.act(sale, "pause")
-    page.click("#buy")
+    page.press_before(lambda: shop.act(sale, "pause"))
     page.until("paused")
     shop.act(sale, "resume")
     page.until("open")
@@ -229,6 +228,8 @@ def test_the_server_ends_and_comes_back_while_pages_wait(driver, own_shop, end):
                         *((page, "open") for page in pressing)):
         page.until(state)
         page.expect("lost", 503)
+    for page in pressing:
+        page.settle()  # otherwise it hears of the end before it presses
     if end == "killed":
         shop.server.kill()
     else:
