@@ -6,6 +6,7 @@ import pytest
 from browser import LANGUAGES
 from lib import checks
 from lib.shop import buy, eventually, instant, item_terms, ordered
+from visits import Visits
 
 PICTURES_DRAWN = 60  # more than all the tests here take together
 EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
@@ -182,6 +183,72 @@ def test_given_back_by_the_buyer(shop, visits):
     for page in pages:
         page.check("cancelled")
     eventually("the units are back", lambda: shop.stock(sale)["units_available"] == 10)
+
+
+def press_cancel_and_again(page) -> None:
+    """What a hasty buyer presses, where it is there to be pressed."""
+    page.click("#cancel")
+    page.evaluate("const again = document.querySelector('#again'); if (again.checkVisibility()) again.click()")
+
+
+def test_what_is_given_back_is_the_order_that_was_pressed_for(shop, visits):
+    """Whatever is bought in the seconds in which it can be taken back."""
+    sale, name = shop.open_sale(items=[item_terms(units_per_buyer_max=5)]), "hasty-giver"
+    page = visits.sale(sale, name)
+    page.until("open")
+    page.click("#buy")
+    page.until("reserved")
+    given = order_of(page)
+    press_cancel_and_again(page)
+    page.until("cancelled", "open")
+    if page.state == "cancelled":
+        page.click("#again")
+    page.until("open")
+    page.click("#buy")
+    page.until("reserved")
+    kept = order_of(page)
+    assert kept != given
+    buyer = shop.buyer(name)
+    eventually("the first is given back", lambda: buyer.get(f"/v1/orders/{given}").json["state"] == "cancelled")
+    assert buyer.get(f"/v1/orders/{kept}").json["state"] == "pending_payment" and page.state == "reserved"
+
+
+def test_another_tab_buys_while_this_one_gives_back(shop, visits):
+    """The other purchase takes the place of the one here: neither is given back without being asked for."""
+    sale, name = shop.open_sale(items=[item_terms(units_per_buyer_max=5)]), "two-tabs-giver"
+    page = visits.sale(sale, name)
+    page.until("open")
+    page.click("#buy")
+    page.until("reserved")
+    first = order_of(page)
+    other = visits.page(beside=page)
+    other.goto(f"{visits.origin}/sales/{sale}")
+    other.until("reserved")
+    other.click("#again")
+    other.until("open")
+    page.click("#cancel")
+    other.click("#buy")
+    other.until("reserved")
+    second = order_of(other)
+    page.wait_true("return document.querySelector('#order').textContent.includes(argument)", second)
+    assert page.evaluate("return document.querySelector('#pay').checkVisibility()"), "to be paid, not on its way back"
+    assert {order: shop.buyer(name).get(f"/v1/orders/{order}").json["state"] for order in (first, second)} == \
+        {first: "pending_payment", second: "pending_payment"}
+
+
+def test_a_payment_that_cannot_begin_says_why(driver, own_shop):
+    """In a shop that has no provider."""
+    shop = own_shop.start()
+    visits = Visits(driver, shop)
+    for page in press_in_each_language(visits, shop.open_sale(), "cannot-pay"):
+        page.expect(409)
+        page.click("#pay")
+        buyer = shop.buyer(f"cannot-pay-{page.language}")
+        title = buyer.post(f"/v1/orders/{order_of(page)}/payments", headers={"Accept-Language": page.language}).json["title"]
+        page.wait_true("return document.querySelector('#detail').textContent === argument", title)
+        page.check("reserved", "reserved-cannot-pay")
+        assert page.evaluate("return document.querySelector('#pay').disabled") is False, "he may try again"
+    visits.end()
 
 
 def test_refunded_by_the_shop(shop, visits):

@@ -24,12 +24,12 @@ export async function ask(path, body, headers) {
 }
 
 // Goes to the payment page; where it cannot, says why.
-export async function pay(order) {
+export async function pay(order, on_wait) {
   const answer = await persist(async () => {
     const begun = await ask(`/v1/orders/${order}/payments`, null);
     // The provider has not said yet where.
     return begun.code || begun.body.payment_url ? begun : { ...begun, code: "unknown" };
-  });
+  }, on_wait);
   if (!answer.code) location.assign(answer.body.payment_url);
   return answer;
 }

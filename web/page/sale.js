@@ -8,6 +8,7 @@ import { jittered, pause, pause_after, persist, will_pass } from "./http.js";
 import * as identity from "./identity.js";
 import { forget_milestone, show_facts, show_goods, show_state, show_time } from "./sale_view.js";
 import * as shell from "./shell.js";
+import { say } from "./shell.js";
 import { is_lit, is_warm, state_of, warms_at } from "./states.js";
 import { keep, recall } from "./store.js";
 import * as words from "./words.js";
@@ -188,7 +189,8 @@ async function send(record) {
     if (!code) {
       keep(record_name(), { ...record, ...body });
       keep(check_name());
-      return follow_purchase(body);
+      // Another tab may have told of it already, and of more.
+      return (model.purchase || {}).id == body.id ? update() : follow_purchase(body);
     }
     if (code == "unauthenticated") {
       model.is_unknown = true;
@@ -254,6 +256,7 @@ let stop_following;
 
 function follow_purchase(purchase) {
   if (stop_following) stop_following();
+  keep_order();
   model.purchase = purchase;
   model.stop = null;
   update();
@@ -274,12 +277,18 @@ function follow_purchase(purchase) {
 }
 
 async function pay_order() {
-  model.is_paying = true;
+  model.is_busy = true;
+  model.note = model.fault = "";
   update();
-  await pay(model.purchase.order.id);
+  const { code, body } = await pay(model.purchase.order.id, () => {
+    model.note = "s_unanswered";
+    update();
+  });
+  model.note = "";
+  if (code) model.fault = body.title || say("retry");
   // The browser is on its way to the payment page.
-  await pause(3000);
-  model.is_paying = false;
+  else await pause(3000);
+  model.is_busy = false;
   update();
 }
 
@@ -287,22 +296,33 @@ let grace_timer;
 
 // One press gives it back, but not at once: a slip can be taken back.
 function cancel_order() {
-  model.is_giving_back = !model.is_giving_back;
-  model.note = model.is_giving_back && "giving_back";
-  clearTimeout(grace_timer);
-  if (model.is_giving_back) grace_timer = setTimeout(give_back, grace_ms);
+  const { is_giving_back } = model;
+  keep_order();
+  if (!is_giving_back) {
+    model.is_giving_back = true;
+    model.note = "giving_back";
+    grace_timer = setTimeout(give_back, grace_ms, model.purchase);
+  }
   update();
 }
-async function give_back() {
-  await cancel(model.purchase.order.id);
-  model.is_giving_back = model.note = null;
-  follow_purchase(model.purchase);
+// What is shown by then may be another purchase: it is the one that was pressed for.
+async function give_back(purchase) {
+  model.is_busy = true;
+  update();
+  await cancel(purchase.order.id);
+  model.is_busy = false;
+  if (model.purchase && model.purchase.id == purchase.id) follow_purchase(model.purchase);
+}
+function keep_order() {
+  clearTimeout(grace_timer);
+  model.is_giving_back = model.note = model.fault = "";
 }
 
 function begin_again() {
   if (model.purchase) {
     keep(record_name());
     stop_following();
+    keep_order();
   }
   model.purchase = model.stop = null;
   get_checked();

@@ -81,7 +81,7 @@ export function show_state(state, model) {
 
   const [headline, sentence = ""] = words_of(state, model);
   put($("headline"), headline);
-  put($("detail"), model.note ? say(model.note) : sentence);
+  put($("detail"), model.note ? say(model.note) : (state == "reserved" && model.fault) || sentence);
   document.title = headline + " " + sale.title;
 
   const is_payable = state == "reserved" && can_pay(order);
@@ -106,15 +106,17 @@ export function show_state(state, model) {
   show("buy", has_button, say(can_buy ? "buy" : is_before ? "not_open" : "moment", money(item.price_minor * model.quantity, item.currency)));
   $("buy").disabled = !can_buy;
 
-  show("pay", is_payable && !model.is_giving_back, order && say(model.is_paying ? "moment" : "pay", money(order.amount_minor, order.currency)));
-  $("pay").disabled = model.is_paying;
-  show("cancel", is_payable && !model.is_paying, say(model.is_giving_back ? "keep" : "cancel"));
+  show("pay", is_payable && !model.is_giving_back, order && say(model.is_busy ? "moment" : "pay", money(order.amount_minor, order.currency)));
+  $("pay").disabled = model.is_busy;
+  show("cancel", is_payable && !model.is_busy, say(model.is_giving_back ? "keep" : "cancel"));
 
   const has_failed = /refused/.test(state);
   const may_buy_more =
     /expired|cancelled|refunded/.test(state) ||
-    (/paid|reserved/.test(state) && (sale.items.length > 1 || item.units_per_buyer_max > purchase.quantity));
+    (/paid|reserved/.test(state) && !model.is_giving_back && (sale.items.length > 1 || item.units_per_buyer_max > purchase.quantity));
   show("again", has_failed || (may_buy_more && !is_over(sale, clock.now())), say(has_failed ? "retry" : "again"));
+  // What is reserved is to be paid first.
+  $("again").className = state == "reserved" ? "quiet" : "";
 
   // Whoever pressed what is gone now goes on from here, not from the top of the page.
   if (focused.disabled || (focused != document.body && !focused.offsetParent)) $("headline").focus();
