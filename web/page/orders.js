@@ -45,7 +45,9 @@ function show_order(order) {
   const anchor = add(add(top, "h2", ""), "a", item ? item.name : order.item);
   anchor.href = link("sale", order.sale);
   add(top, "span", say(order.state)).className = "tag";
-  add(card, "p", (order.quantity > 1 ? order.quantity + " × " : "") + money(order.amount_minor, order.currency));
+  const { quantity, amount_minor, currency } = order;
+  const each = quantity > 1 ? `${quantity} × ${money(amount_minor / quantity, currency)} = ` : "";
+  add(card, "p", each + money(amount_minor, currency));
   add(card, "p", say("ordered", day_and_time(order.created_at_ms)) + " · " + say("order", order.id));
   if (!is_payable(order)) return;
 
@@ -53,7 +55,7 @@ function show_order(order) {
   const row = add(card, "div", "");
   row.className = "row";
   if (!giving_back[order.id]) {
-    button(row, "pay", money(order.amount_minor, order.currency), (event) => begin_to_pay(order, event)).className =
+    button(row, "pay", money(amount_minor, currency), (event) => begin_to_pay(order, event)).className =
       "first";
   }
   button(row, giving_back[order.id] ? "keep" : "cancel", {}, () => give_back(order)).className = "second";
@@ -109,7 +111,7 @@ function give_back(order) {
 }
 
 async function settle(order, answer) {
-  note = answer.code ? say("failed", answer.body.title) : "";
+  note = answer.code ? say("failed", answer.body.title || answer.code) : "";
   await load();
 }
 
@@ -120,7 +122,7 @@ async function load() {
   const answer = await question();
   if (answer.code == "unauthenticated") return set_state("sign_in");
   if (answer.code) {
-    note = say("failed", answer.body.title);
+    note = say("failed", answer.body.title || answer.code);
     return set_state("failed");
   }
   const fresh = answer.body.orders;
@@ -150,7 +152,7 @@ async function learn_names() {
 }
 
 async function begin() {
-  shell.begin({ ...words.shell, ...words.orders }, show);
+  shell.begin({ ...words.shell, ...words.lists, ...words.orders }, show);
   $("more").onclick = load_more;
   identity.on_demo_sign_in(() => {
     shell.signed_in();

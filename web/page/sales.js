@@ -13,6 +13,7 @@ const main = document.querySelector("main");
 
 let sales = data.sales && data.sales.sales;
 let is_lost = false;
+let fault = "";  // why the list is not to be had
 
 // A sale's time comes whether or not anybody has asked again.
 function state_of(sale) {
@@ -29,8 +30,9 @@ function price_of({ items }) {
 }
 
 function show() {
-  main.dataset.state = is_lost ? "offline" : sales ? "sales" : "loading";
-  put($("status"), is_lost ? tell("offline").join(" ") : sales ? (sales.length ? "" : say("none")) : say("moment"));
+  main.dataset.state = is_lost ? "offline" : fault ? "failed" : sales ? "sales" : "loading";
+  const is_empty = sales && !sales.length;
+  put($("status"), is_lost ? tell("offline").join(" ") : fault || (is_empty ? say("none") : sales ? "" : say("moment")));
   $("sales").textContent = "";
   for (const sale of (sales || []).sort(first_first)) {
     const card = add($("sales"), "li", "");
@@ -64,15 +66,17 @@ function on_wait() {
 }
 
 async function load() {
-  const { body } = await persist(() => look("/v1/sales"), on_wait);
+  const { code, body } = await persist(() => look("/v1/sales"), on_wait);
+  const is_mended = is_lost || fault;
   is_lost = false;
-  if (JSON.stringify(sales) == JSON.stringify(body.sales)) return;
-  sales = body.sales;
+  fault = code && say("failed", body.title || code);
+  if (!code && !is_mended && JSON.stringify(sales) == JSON.stringify(body.sales)) return;
+  if (!code) sales = body.sales;
   show();
 }
 
 async function begin() {
-  shell.begin({ ...words.shell, ...words.sales }, show);
+  shell.begin({ ...words.shell, ...words.lists, ...words.sales }, show);
   show();
   await clock.set_clock(1, on_wait);
   setInterval(tick, 1000);

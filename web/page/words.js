@@ -162,6 +162,10 @@ export const sale = {
   s_check_refused: ["The check was not passed.", "验证未通过。", "驗證未通過。"],
 };
 
+export const lists = {
+  failed: ["That did not work: {}", "操作未成功：{}", "操作未成功：{}"],
+};
+
 export const sales = {
   title: ["Sales", "抢购活动", "搶購活動"],
   none: [
@@ -188,7 +192,6 @@ export const orders = {
   more: ["Older orders", "更早的订单", "更早的訂單"],
   pay_within: ["Pay within {}", "请在 {} 内支付", "請在 {} 內支付"],
   ordered: ["Ordered {}", "{} 下单", "{} 下單"],
-  failed: ["That did not work: {}", "操作未成功：{}", "操作未成功：{}"],
   pending_payment: ["To be paid", "待支付", "待支付"],
   paying: ["To be paid", "待支付", "待支付"],
   voiding: ["Being settled", "核实中", "核實中"],
