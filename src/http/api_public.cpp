@@ -100,7 +100,7 @@ void PublicApi::handle(Exchange& exchange) {
         if (request.method != Method::post) return replies_.refuse_method(exchange, "POST");
         return sign_in(exchange);
     }
-    replies_.refuse(exchange, Code::not_found);
+    is_read(request.method) ? pages_.show_missing(exchange) : replies_.refuse(exchange, Code::not_found);
 }
 
 void PublicApi::handle_v1(Exchange& exchange, const PathParts& path) {

@@ -32,6 +32,7 @@ void PageThread::start() {
     put_draft("/", maker_.sales());
     put_draft("/orders", maker_.orders());
     put_draft(closed_path, maker_.closed());
+    put_draft(missing_path, maker_.missing());
     thread_ = std::thread([this] { run(); });
 }
 

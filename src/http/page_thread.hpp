@@ -38,6 +38,8 @@ public:
 
     // The page that answers in place of all others while nobody is let in.
     static constexpr const char* closed_path = "closed";
+    // The one that answers where there is none.
+    static constexpr const char* missing_path = "missing";
 
 private:
     struct Made {

@@ -59,7 +59,7 @@ protected:
 const std::string path = "/sales/phone-drop";
 
 TEST_F(PageThreadTest, ThePagesThatAreNoSalesAreThereAtOnce) {
-    for (const char* of : {"/", "/orders", PageThread::closed_path}) {
+    for (const char* of : {"/", "/orders", PageThread::closed_path, PageThread::missing_path}) {
         ASSERT_NE(page(of), nullptr) << of;
         EXPECT_TRUE(page(of)->gzip.is_made()) << of;
         EXPECT_TRUE(page_with_brotli(of)->brotli.is_made()) << of;

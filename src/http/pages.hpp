@@ -21,9 +21,12 @@ public:
     void set_page(const std::string& path, std::shared_ptr<const Page> page);
 
     void show(Exchange&, std::string_view path);
-    void show_closed(Exchange&);  // 503
+    void show_closed(Exchange&);   // 503
+    void show_missing(Exchange&);  // 404, as a page for who reads pages
 
 private:
+    void show_instead(Exchange&, std::string_view path, Code);
+
     Replies& replies_;
     std::map<std::string, std::shared_ptr<const Page>, std::less<>> pages_;
 };

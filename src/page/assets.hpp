@@ -12,6 +12,7 @@ std::string_view sale_html();
 std::string_view sales_html();
 std::string_view orders_html();
 std::string_view closed_html();
+std::string_view missing_html();
 
 std::string_view sale_script();
 std::string_view sales_script();

@@ -20,8 +20,8 @@ Shell site_shell(std::string_view main, std::string_view script) {
     return Shell({.html = html, .style = assets::style(), .script = script});
 }
 
-Shell closed_shell() {
-    const std::string html = with_part(assets::frame_html(), "body", assets::closed_html());
+Shell plain_shell(std::string_view body) {
+    const std::string html = with_part(assets::frame_html(), "body", body);
     return Shell({.html = html, .style = assets::style(), .script = {}});
 }
 
@@ -34,7 +34,8 @@ PageMaker::PageMaker(PageTerms terms)
       sale_(site_shell(assets::sale_html(), assets::sale_script())),
       sales_(site_shell(assets::sales_html(), assets::sales_script())),
       orders_(site_shell(assets::orders_html(), assets::orders_script())),
-      closed_(closed_shell()) {}
+      closed_(plain_shell(assets::closed_html())),
+      missing_(plain_shell(assets::missing_html())) {}
 
 // An origin is judged where it comes from and has no quote in it; the rest are our own words.
 std::string PageMaker::data(std::string_view page, std::string_view name, std::string_view json) const {
@@ -67,11 +68,20 @@ PageDraft PageMaker::orders() const {
                  {.title = "My orders", .summary = "My orders", .data = data("orders", "orders", "null")});
 }
 
-PageDraft PageMaker::closed() const {
-    PageDraft page = draft(closed_, {.title = "Closed for the moment", .summary = "Closed for the moment"});
+PageDraft PageMaker::unkept(const Shell& shell, std::string_view title) const {
+    PageDraft page = draft(shell, {.title = title, .summary = title});
     page.headers.cache = "no-store";
+    return page;
+}
+
+PageDraft PageMaker::closed() const {
+    PageDraft page = unkept(closed_, "Closed for the moment");
     page.headers.further = "Retry-After: 60\r\n";
     return page;
+}
+
+PageDraft PageMaker::missing() const {
+    return unkept(missing_, "Not found");
 }
 
 }  // namespace doorbuster

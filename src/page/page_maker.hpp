@@ -38,15 +38,17 @@ public:
     PageDraft sale(const SaleOnPage&) const;
     PageDraft sales() const;
     PageDraft orders() const;
-    PageDraft closed() const;  // in place of them all, when nobody is let in
+    PageDraft closed() const;   // in place of them all, when nobody is let in
+    PageDraft missing() const;  // where there is none
 
 private:
     std::string data(std::string_view page, std::string_view name, std::string_view json) const;
     PageDraft draft(const Shell&, const PageText&) const;
+    PageDraft unkept(const Shell&, std::string_view title) const;  // by no cache
 
     const PageTerms terms_;
     const std::string cache_;
-    const Shell sale_, sales_, orders_, closed_;
+    const Shell sale_, sales_, orders_, closed_, missing_;
 };
 
 }  // namespace doorbuster

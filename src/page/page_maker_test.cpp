@@ -32,7 +32,8 @@ TEST(PageMaker, ASalesPageHasItsData) {
 
 TEST(PageMaker, EveryKindOfPageIsWhole) {
     const PageMaker maker({.has_demo_sign_in = true});
-    for (const PageDraft& draft : {maker.sale(sale), maker.sales(), maker.orders(), maker.closed()}) {
+    for (const PageDraft& draft :
+         {maker.sale(sale), maker.sales(), maker.orders(), maker.closed(), maker.missing()}) {
         EXPECT_THAT(draft.html, StartsWith("<!doctype html>"));
         EXPECT_THAT(draft.html, Not(HasSubstr("{{")));
         EXPECT_THAT(draft.headers.policy, StartsWith("default-src 'none'; script-src "));
@@ -40,6 +41,7 @@ TEST(PageMaker, EveryKindOfPageIsWhole) {
     }
     EXPECT_THAT(maker.sales().html, HasSubstr(R"("dev":true)"));
     EXPECT_THAT(maker.closed().headers.cache, "no-store");
+    EXPECT_THAT(maker.missing().headers.cache, "no-store");
     EXPECT_THAT(maker.closed().headers.policy, HasSubstr("script-src 'none'"));
 }
 

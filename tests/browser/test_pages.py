@@ -1,8 +1,11 @@
 """The pages around the sale: the list of sales, my orders, the provider's page, the closed door."""
+import json
+import re
+
 import pytest
 
 from browser import LANGUAGES
-from lib.shop import buy, eventually, instant, ordered
+from lib.shop import buy, eventually, instant, item_terms, ordered
 
 EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -21,6 +24,20 @@ def test_the_list_of_sales_leads_to_each(shop, visits, language):
     page.until("open", "sign_in")
 
 
+def test_a_list_that_is_refused_says_why_and_is_asked_for_again(shop, visits):
+    """No real server refuses it for good: what stands in here is a proxy in front of one."""
+    sale = shop.open_sale()
+    page = visits.page()
+    page.expect(403)
+    page.interfere("GET", "/v1/sales", {"status": 403, "headers": {"Content-Type": "application/problem+json"},
+                                        "body": json.dumps({"title": "Not from here", "status": 403, "code": "blocked"})})
+    page.goto(f"{visits.origin}/")
+    page.check("failed", "sales-failed")
+    assert "Not from here" in page.text("#status")
+    page.wait(f'#sales > li a[href$="/sales/{sale}"]')
+    assert page.text("#status") == ""
+
+
 @EACH_LANGUAGE
 def test_my_orders(shop, visits, language):
     buyer = shop.buyer(f"orders-{language}")
@@ -29,7 +46,9 @@ def test_my_orders(shop, visits, language):
     page.wait("#orders")
     page.look("orders-none")
     for end in ("paid", "cancelled", "pending_payment"):
-        order = ordered(buyer, buy(buyer, shop.open_sale(), key="k").json["id"])["order"]["id"]
+        sale = shop.open_sale(items=[item_terms(units_per_buyer_max=2)])
+        quantity = 2 if end == "paid" else 1
+        order = ordered(buyer, buy(buyer, sale, key="k", quantity=quantity).json["id"])["order"]["id"]
         if end == "paid":
             shop.provider.act(buyer.post(f"/v1/orders/{order}/payments").json["id"], "capture")
         if end == "cancelled":
@@ -40,17 +59,26 @@ def test_my_orders(shop, visits, language):
         page.wait(f'#orders > li[data-status="{end}"]')
     page.look("orders")
     assert page.evaluate("return document.querySelectorAll('#orders > li').length") == 3
+    sums = page.evaluate("return [...document.querySelectorAll('#orders > li')].map((card) => card.innerText)"
+                         ".filter((text) => text.includes('×'))")
+    assert len(sums) == 1 and re.search(r"2 × (NT)?\$9,999 = (NT)?\$19,998", sums[0]), sums
     nobody = visits.page(language)
     nobody.expect(401)
     nobody.goto(f"{visits.origin}/orders")
     nobody.check("sign_in", "orders-sign_in")
 
 
-@EACH_LANGUAGE
-def test_a_sale_that_is_not_there(shop, visits, language):
-    page = visits.page(language)
+@pytest.mark.parametrize("path", ["/sales/no-such-sale", "/no-such-page"])
+def test_what_is_not_there_leads_to_what_is(shop, visits, path):
+    """One page for everybody, in every language."""
+    page = visits.page()
     page.expect(404)
-    assert page.goto(f"{visits.origin}/sales/no-such-sale")["status"] == 404
+    assert page.goto(f"{visits.origin}{path}")["status"] == 404
+    page.look("missing")
+    assert page.evaluate("return [...document.querySelectorAll('main p a')].map((one) => one.closest('[lang]').lang)") == \
+        list(LANGUAGES)
+    page.click("main a")
+    page.until("sales")
 
 
 def test_the_closed_door(shop, visits):

@@ -85,6 +85,25 @@ def test_no_title_and_no_name_gets_out_of_its_place(shop):
     assert len(re.findall(r"<script[ >]", text)) == 2
 
 
+@pytest.mark.parametrize("path", ["/sales/no-such-sale", "/no-such-page"])
+@pytest.mark.parametrize("accept, kind", [
+    ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"), ("application/json", None), ("*/*", None),
+    ("text/html;q=0", None), ("", None)])
+def test_what_is_not_there_is_a_page_for_those_who_read_pages(shop, path, accept, kind):
+    answer = shop.anyone.get(path, headers={"Accept": accept})
+    assert (answer.status, answer.headers["content-type"]) == (404, kind or "application/problem+json")
+    assert answer.headers["cache-control"] == "no-store"
+    if kind:
+        assert 'href="/"' in answer.body.decode() and "script-src 'none'" in answer.headers["content-security-policy"]
+    else:
+        assert answer.json["code"] == "not_found"
+
+
+def test_a_call_that_is_not_there_is_no_page(shop):
+    for path in ("/v1/no-such-call", "/v1/sales/no-such-sale"):
+        assert shop.anyone.get(path, headers={"Accept": "text/html"}).json["code"] == "not_found"
+
+
 def test_a_repeat_costs_a_304_in_each_encoding(shop):
     path = f"/sales/{shop.open_sale()}"
     in_brotli(shop, path)
