@@ -34,7 +34,8 @@ RequestKind kind_of(Method method, const PathParts& path) {
         return is_read(method) ? RequestKind::own : RequestKind::settle;
     }
     if (path[1] == "sales" && path.size() == 4) {
-        if (path[3] == "purchases") return RequestKind::purchase;
+        // Who only asks for leave to send one is as cheap as the time, and has as little of it.
+        if (path[3] == "purchases") return is_read(method) ? RequestKind::time : RequestKind::purchase;
         if (path[3] == "challenges" || path[3] == "tokens") return RequestKind::check;
     }
     return RequestKind::browse;
@@ -145,14 +146,18 @@ void PublicApi::handle_sale(Exchange& exchange, const PathParts& path) {
     }
     const bool may_post = buys || answers_check || asks_check;
     const bool may_read = !buys && !answers_check;
-    const bool is_allowed = (method == Method::post && may_post) || (is_read(method) && may_read);
+    const bool asks_leave = buys && method == Method::head;
+    const bool is_allowed =
+        (method == Method::post && may_post) || (is_read(method) && may_read) || asks_leave;
     if (!is_allowed) {
-        return replies_.refuse_method(exchange, !may_read   ? "POST"
+        return replies_.refuse_method(exchange, buys        ? "HEAD, POST"
+                                                : !may_read ? "POST"
                                                 : !may_post ? "GET, HEAD"
                                                             : "GET, HEAD, POST");
     }
     if (is_rebuilding()) return door_.refuse(exchange, Stage::rebuilding, Code::rebuilding);
 
+    if (asks_leave) return purchases_.give_leave(exchange, path[2]);
     if (buys) return purchases_.submit(exchange, path[2]);
     if (asks_check) return checks_.challenge(exchange, path[2]);
     if (answers_check) return checks_.token(exchange, path[2]);

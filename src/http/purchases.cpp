@@ -58,6 +58,11 @@ bool is_idempotency_key(std::string_view key) {
     return true;
 }
 
+void PurchaseEndpoints::give_leave(Exchange& exchange, std::string_view sale) {
+    if (sales_.find(sale) == nullptr) return replies_.refuse(exchange, Code::not_found);
+    replies_.send(exchange, Response{.status = 204, .content_type = {}, .headers = no_store});
+}
+
 void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
     const Request& request = exchange.request();
     const Instant now = services_.clock.now();

@@ -29,6 +29,10 @@ public:
           sales_(sales),
           not_found_(not_found) {}
 
+    // Nothing but whether there is such a sale: a page on another origin asks, so that its browser has
+    // asked for leave (CORS) before the buyer presses.
+    void give_leave(Exchange&, std::string_view sale);
+
     void submit(Exchange&, std::string_view sale);
     void decided(Exchange&, const PurchaseReply&);
     void show(Exchange&, std::string_view purchase);

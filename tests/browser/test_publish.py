@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
+from front import Front
 from lib.cli import operator_of
 from lib.sandbox import free_port
 from lib.server import Server
-from lib.shop import Shop, instant
+from lib.shop import Shop, eventually, instant
 from visits import Visits
 
 
@@ -50,5 +51,36 @@ def test_a_published_page_buys_from_another_origin(driver, cdn, tmp_path):
             "Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST",
             "Access-Control-Request-Headers": "authorization,content-type"})
         assert "access-control-allow-origin" not in stranger.headers
+        shop.close()
+        assert server.stop() == 0, server.said()
+
+
+@pytest.mark.parametrize("check", ["none", "pow"])
+def test_the_browser_has_leave_to_buy_before_the_start_and_the_press_is_one_request(driver, cdn, tmp_path, check):
+    """Counted where it comes in: a preflight is the browser's own, and no page hears of it."""
+    folder, origin = cdn
+    with Server(tmp_path / "shop", DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{free_port()}",
+                DOORBUSTER_SERVER__ORIGINS=origin) as server:
+        shop = Shop(server).start()
+        visits = Visits(driver, shop)
+        sale = shop.create_sale(opens_at=instant(8), human_check=check, pow_number_max=2000)
+        purchases = f"/v1/sales/{sale}/purchases"
+        with Front({}, server.public_port) as api:
+            written = operator_of(server, tmp_path)("publish", sale, "--out", str(folder), "--api-origin", api.origin)
+            assert written.returncode == 0, written.stderr
+            page = visits.page()
+            page.origins.add(api.origin)
+            page.goto(f"{origin}/sales/{sale}.html#token={visits.token('far-away')}")
+            page.until("open")
+            eventually("it has asked for leave", lambda: ("HEAD", purchases) in api.answered)
+            before = list(api.answered)
+            assert before.count(("OPTIONS", purchases)) == 1 and ("POST", purchases) not in before
+            asked = [one for one in before if one[0] != "OPTIONS"]
+            assert len(asked) <= 6, asked  # the five, and the one for leave
+            page.click("#buy")
+            page.until("reserved")
+            assert [one for one in api.answered[len(before):] if one[1] == purchases] == [("POST", purchases)]
+            assert api.answered[len(before)] == ("POST", purchases), "and nothing comes before it"
+            visits.end()
         shop.close()
         assert server.stop() == 0, server.said()

@@ -3,7 +3,7 @@ import pytest
 
 from lib import jwt
 from lib.client import Client
-from lib.shop import buy, eventually
+from lib.shop import buy, eventually, instant
 
 SITE = "https://shop.example"
 EVIL = "https://evil.example"
@@ -49,6 +49,19 @@ def test_a_preflight_of_a_known_site_is_answered_and_may_be_kept(shop):
     allowed = {name.strip().lower() for name in answer.headers["access-control-allow-headers"].split(",")}
     assert {"authorization", "content-type", "idempotency-key", "last-event-id"} <= allowed
     assert "POST" in answer.headers["access-control-allow-methods"]
+
+
+def test_leave_for_a_purchase_can_be_had_before_the_start(shop):
+    """By a HEAD that asks for nothing: what it needs leave for is what the purchase needs leave for."""
+    sale = shop.create_sale(opens_at=instant(1200))
+    path = f"/v1/sales/{sale}/purchases"
+    assert preflight(shop, path, SITE, "HEAD").headers["access-control-allow-methods"] == \
+        preflight(shop, path, SITE).headers["access-control-allow-methods"]
+    answer = shop.anyone.request("HEAD", path, headers={"Origin": SITE, "Content-Type": "application/json"})
+    assert (answer.status, answer.body) == (204, b"") and may_read(answer, SITE)
+    assert shop.anyone.request("HEAD", "/v1/sales/no-such-sale/purchases").status == 404
+    refused = shop.anyone.get(path)
+    assert (refused.status, refused.headers["allow"]) == (405, "HEAD, POST")
 
 
 @pytest.mark.parametrize("origin", [EVIL, "null", "https://shop.example.evil.example", "http://shop.example",

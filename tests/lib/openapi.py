@@ -50,13 +50,14 @@ class Contract:
     def check(self, listener: str, method: str, path: str, answer) -> None:
         """Raises Violation unless the document allows this answer to this request."""
         path = urlsplit(path).path
-        wanted = "GET" if method == "HEAD" else method
         here = [operation for operation in self.operations
                 if operation.matches_path(path) and listener in operation.listeners]
         # `/sales/{sale}/open` and `/sales/{sale}/{verb}` may both match: the more literal one is meant.
         best = max((operation.literal_parts for operation in here), default=0)
         here = [operation for operation in here if operation.literal_parts == best]
-        operation = next((operation for operation in here if operation.method == wanted), None)
+        # Where nothing else is said, a HEAD is a GET without its body.
+        wanted = (method, "GET") if method == "HEAD" else (method,)
+        operation = next((operation for name in wanted for operation in here if operation.method == name), None)
         where = f"{listener} {method} {path} -> {answer.status}"
 
         if operation is None:
@@ -65,8 +66,10 @@ class Contract:
                 raise Violation(f"{where}: the document knows no such call on this listener")
             if answer.status == 405 and "allow" not in answer.headers:
                 raise Violation(f"{where}: a 405 must say what is allowed")
-            self._check_body(where, (listener, f"{method} undocumented", answer.status), method, answer,
-                             {PROBLEM_TYPE: {"schema": {"$ref": self._problem()}}})
+            content = {PROBLEM_TYPE: {"schema": {"$ref": self._problem()}}}
+            if (listener, method, answer.status) == ("public", "GET", 404) and not path.startswith("/v1/"):
+                content["text/html"] = {"schema": {"type": "string"}}  # for a browser
+            self._check_body(where, (listener, f"{method} undocumented", answer.status), method, answer, content)
             return
 
         self.called.add(operation.name)

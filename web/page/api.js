@@ -23,6 +23,11 @@ export async function ask(path, body, headers) {
   return answer;
 }
 
+// A browser asks another origin for leave before it sends a purchase there, and remembers it for this
+// address: asked early, the press is one request.
+export const ask_leave = (path) =>
+  data.api && call(path, { method: "HEAD", credentials: "include", headers: { "Content-Type": "application/json" } });
+
 // Goes to the payment page; where it cannot, says why.
 export async function pay(order, on_wait) {
   const answer = await persist(async () => {

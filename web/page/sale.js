@@ -1,5 +1,5 @@
 // The sale page: what happens, and what follows. How it looks is in sale_view.js.
-import { ask, cancel, look, pay } from "./api.js";
+import { ask, ask_leave, cancel, look, pay } from "./api.js";
 import { pass_check } from "./check.js";
 import * as clock from "./clock.js";
 import { $, data } from "./data.js";
@@ -367,6 +367,7 @@ function look_before_start() {
   const wait_ms = model.sale.opens_at_ms - clock.now() - before_ms * (0.1 + Math.random() / 2);
   later(Math.max(0, wait_ms), async () => {
     await set_clock(1);
+    ask_leave(path + "/purchases");
     if (model.sale.opens_at_ms - clock.now() > before_ms) look_before_start();
   });
 }
