@@ -23,6 +23,7 @@ TEST(PayPage, OffersWhatTheStateAllows) {
     const std::string fresh = pay_page(payment(created), Language::en);
     EXPECT_THAT(fresh, HasSubstr("CN¥19.99"));
     EXPECT_THAT(fresh, HasSubstr("order-1"));
+    EXPECT_THAT(fresh, HasSubstr(">Pay CN¥19.99</button>")) << "the button says what it does";
     EXPECT_THAT(fresh, HasSubstr("action=\"/pay/k-1/capture?lang=en\""));
     EXPECT_THAT(fresh, HasSubstr("action=\"/pay/k-1/decline?lang=en\""));
     EXPECT_THAT(pay_page(payment(declined), Language::en), HasSubstr("/capture"));
@@ -36,7 +37,7 @@ TEST(PayPage, LeadsBackToTheShop) {
                 HasSubstr("href=\"https://shop.example/orders/1?a=1&amp;b=2\""));
     Payment alone = payment(captured);
     alone.intent.return_url.clear();
-    EXPECT_THAT(pay_page(alone, Language::en), Not(HasSubstr("<a ")));
+    EXPECT_THAT(pay_page(alone, Language::en), Not(HasSubstr("id=\"back\"")));
 }
 
 TEST(PayPage, EscapesWhatCameFromOutside) {
@@ -57,12 +58,19 @@ TEST(PayPage, ItsPolicyAllowsItsStyleAndNoScript) {
     EXPECT_THAT(pay_page_policy(), HasSubstr("script-src 'none'"));
 }
 
+TEST(PayPage, OffersTheOtherLanguages) {
+    const std::string page = pay_page(payment(created), Language::zh_hans);
+    EXPECT_THAT(page, HasSubstr("<a href=\"?lang=en\" lang=\"en\">English</a>"));
+    EXPECT_THAT(page, HasSubstr("<a href=\"?lang=zh-Hant\" lang=\"zh-Hant\">繁體中文</a>"));
+    EXPECT_THAT(page, Not(HasSubstr("?lang=zh-Hans\" lang")));
+}
+
 TEST(PayPage, SpeaksThreeLanguages) {
     EXPECT_THAT(pay_page(payment(created), Language::en), HasSubstr("lang=\"en\""));
     EXPECT_THAT(pay_page(payment(created), Language::zh_hans), HasSubstr("请为您的订单付款"));
     EXPECT_THAT(pay_page(payment(created), Language::zh_hans), HasSubstr("¥19.99"));
     EXPECT_THAT(pay_page(payment(created), Language::zh_hant), HasSubstr("請為您的訂單付款"));
-    EXPECT_THAT(unknown_payment_page(Language::zh_hant), HasSubstr("沒有這筆支付"));
+    EXPECT_THAT(unknown_payment_page(Language::zh_hant), HasSubstr("沒有這筆付款"));
 }
 
 TEST(PayPage, ATombstoneShowsNoAmount) {

@@ -81,6 +81,29 @@ def test_what_is_not_there_leads_to_what_is(shop, visits, path):
     page.until("sales")
 
 
+@EACH_LANGUAGE
+def test_the_chosen_language_goes_along_to_the_payment_and_can_be_changed_there(shop, visits, language):
+    """The one of the switch, not the browser's own."""
+    browsers = next(other for other in LANGUAGES if other != language)
+    page = visits.sale(shop.open_sale(), f"switches-{language}", browsers)
+    page.until("open")
+    page("select", selector="#language", value=language)
+    height = page.evaluate("return document.querySelector('header').offsetHeight")
+    page.click("#buy")
+    page.until("reserved")
+    page.origins.add(shop.provider.url)
+    page.click("#pay")
+    page("wait_url", prefix=f"{shop.provider.url}/pay/")
+    page.language = language
+    page.look("pay-switched")
+    assert page.evaluate("return document.querySelector('header').offsetHeight") == height, "nothing jumps on the way"
+    for other in (*(one for one in LANGUAGES if one != language), language):
+        page.click(f'header a[lang="{other}"]')
+        page.wait(f'html[lang="{other}"]')
+    amount = page.text("h1")
+    assert amount in page.text('form[action*="/capture"] button')
+
+
 def test_the_closed_door(shop, visits):
     """One page for everybody, in every language."""
     assert shop.admin.put("/v1/level", {"level": "closed"}).status == 200
