@@ -42,6 +42,9 @@ def install(lock: Path, done: Path) -> None:
 def chromium() -> str:
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert found, "no Chromium: on Debian it is the package chromium"
+    # Otherwise the pictures of the Chinese pages are boxes, and widths are not those that buyers see.
+    fonts = subprocess.run(["fc-list", ":lang=zh"], capture_output=True, text=True, check=True).stdout
+    assert fonts, "no Chinese font: on Debian one is the package fonts-wqy-microhei"
     return found
 
 
