@@ -2,7 +2,10 @@
 #   cmake -DESBUILD=… -DFROM=sale.js -DTO=sale.bundle.js [-DWORKER=pow_worker.js] -P bundle.cmake
 # The worker's own bundle reaches the script as the text POW_WORKER: it starts from a Blob, since a page
 # that is one file has nothing beside it to start a worker from.
-set(SCRIPT --bundle --minify --format=iife --target=es2020 --charset=utf8 --log-level=warning)
+# Short names for what only the model of a page has; nothing that is sent or kept is named like this.
+set(NAMES "^(is_[a-z_]+|must_check|cool_until|was_there|lights_at_ms|at_ms|wait_ms|press|stop|note|fault)$")
+set(SCRIPT --bundle --minify --format=iife --target=es2020 --charset=utf8 --log-level=warning
+    --mangle-props=${NAMES})
 
 if(FROM MATCHES "\\.css$")
     set(ARGUMENTS --minify --charset=utf8 --log-level=warning)

@@ -70,6 +70,11 @@ async function adopt(page, context) {
     return number;
 }
 
+function spoiled(given) {
+    const solution = JSON.parse(atob(given.answer));
+    return JSON.stringify({ ...given, answer: btoa(JSON.stringify({ ...solution, number: solution.number + 1 })) });
+}
+
 const commands = {
     // A page in a browser profile of its own, or, with `beside`, another tab of that page's profile.
     // `chance` is what every Math.random() of it answers.
@@ -181,6 +186,7 @@ const commands = {
     //   {"step":"hold"} waits for `release`, after which no other is held
     //   {"step":"answer","status":…,"headers":{…},"body":…} comes in place of the server's
     //   {"step":"lose"} reaches the server, and its answer is lost
+    //   {"step":"spoil"} reaches the server with another solution of a proof of work: a wrong one
     async interfere({ page, method, ending, steps }) {
         const entry = pages.get(page);
         const left = [...steps];
@@ -199,6 +205,9 @@ const commands = {
             if (step && step.step === "lose") {
                 await route.fetch();
                 return route.abort("connectionreset");
+            }
+            if (step && step.step === "spoil") {
+                return route.continue({ postData: spoiled(route.request().postDataJSON()) });
             }
             return route.continue();
         });

@@ -65,6 +65,7 @@ def test_where_the_sale_asks_for_it_each_page_lights_a_little_later(shop, visits
     opens_at_ms = shop.anyone.get(f"/v1/sales/{sale}").json["opens_at_ms"]
     lit_at_ms, error_ms = lit_at(page)
     assert lit_at_ms >= opens_at_ms + 1500 - error_ms - 1
+    assert page.evaluate("return document.querySelector('#same').checkVisibility()") is False, "no promise that is not kept"
     page.click("#buy")
     page.until("reserved")
 

@@ -1,5 +1,6 @@
 """A whole sale as a buyer, in each language: from the countdown to the paid order, and every other end."""
 import json
+import re
 
 import pytest
 
@@ -150,11 +151,27 @@ def test_too_late_and_then_a_unit_comes_back(shop, visits, language):
     # It may hear of it at any moment: pressed if there is something to press just then.
     page.evaluate("const buy = document.querySelector('#buy'); if (buy.checkVisibility()) buy.click()")
     page.check("sold_out")
+    later = visits.sale(sale, f"later-{language}", language)
+    later.settle()
+    later.until("sold_out")
+    assert not re.search("[0-9]:[0-9]", later.text("#status")), "who came later does not know when"
     assert winner.post(f"/v1/orders/{order}/cancel").status == 200
     eventually("the unit is back", lambda: shop.stock(sale)["units_available"] == 1)
     page.check("open", "open-back")  # it looks by itself
     page.click("#buy")
     page.until("reserved")
+
+
+@EACH_LANGUAGE
+def test_sold_out_before_the_eyes_of_a_buyer(shop, visits, language):
+    """Who was there is told when."""
+    sale = shop.open_sale(items=[item_terms(units_total=1)])
+    page = visits.sale(sale, f"there-{language}", language)
+    page.expect(409)
+    page.until("open")
+    page.press_before(lambda: buy(shop.buyer(), sale, key="k"))
+    page.check("sold_out", "sold_out-there")
+    assert re.search("[0-9]:[0-9]{2}:[0-9]{2}", page.text("#status"))
 
 
 def press_in_each_language(visits, sale: str, who: str, *later: str) -> list:
@@ -265,15 +282,41 @@ def test_refunded_by_the_shop(shop, visits):
 
 @EACH_LANGUAGE
 def test_the_limit_is_reached_and_the_order_that_holds_it_is_linked(shop, visits, language):
-    """Bought on another device: this browser knows nothing of it."""
+    """Bought on another device: this browser knows nothing of it. The order may not be written yet when it asks."""
     sale, buyer = shop.open_sale(), shop.buyer(f"limit-{language}")
-    order = ordered(buyer, buy(buyer, sale, key="elsewhere").json["id"])["order"]["id"]
+    purchase = buy(buyer, sale, key="elsewhere").json["id"]
+    order = ordered(buyer, purchase)["order"]["id"]
+    accepted = {"id": purchase, "sale": sale, "item": "phone", "quantity": 1, "status": "accepted", "sequence": 1}
+    page = visits.sale(sale, buyer.name, language)
+    page.expect(409)
+    page.interfere("GET", f"/v1/purchases/{purchase}", *[
+        {"status": 200, "headers": {"Content-Type": "application/json"}, "body": json.dumps(accepted)}] * 2)
+    page.until("open")
+    page.click("#buy")
+    page.until("limit_reached")
+    page.wait("#order:not([hidden])")
+    page.check("limit_reached")
+    assert order in page.evaluate("return document.querySelector('#order').outerHTML")
+    assert len(page.requests("GET", f"/v1/purchases/{purchase}")) == 3
+
+
+@EACH_LANGUAGE
+def test_more_than_is_left_to_a_buyer_and_then_less(shop, visits, language):
+    sale, buyer = shop.open_sale(items=[item_terms(units_per_buyer_max=3)]), shop.buyer(f"greedy-{language}")
+    ordered(buyer, buy(buyer, sale, key="elsewhere").json["id"])
     page = visits.sale(sale, buyer.name, language)
     page.expect(409)
     page.until("open")
+    page("fill", selector="#quantity", text="3")
+    page("press", key="Tab")
     page.click("#buy")
-    page.check("limit_reached")
-    assert order in page.evaluate("return document.querySelector('#order').outerHTML")
+    page.wait_true("return document.querySelector('#quantity').value === '2'")
+    page.check("open", "open-too-many")
+    assert "3" in page.text("#detail")
+    page.wait("#buy:enabled")
+    page.click("#buy")
+    page.until("reserved")
+    assert [order["quantity"] for order in buyer.get("/v1/orders").json["orders"]] == [2, 1]
 
 
 @EACH_LANGUAGE
@@ -309,11 +352,10 @@ def test_refused_by_the_check_and_for_any_other_reason(shop, visits, language):
     shop.act(sale, "warm")
     page = visits.page(language)
     page.expect(403)
-    refusal = {"status": 403, "headers": {"Content-Type": "application/problem+json"},
-               "body": '{"type":"about:blank","title":"?","status":403,"code":"check_failed"}'}
-    page.interfere("POST", "/tokens", *[refusal] * 10)
+    page.interfere("POST", "/tokens", *["spoil"] * 10)
     page.goto(f"{visits.origin}/sales/{sale}#token={visits.token(f'robot-{language}')}")
     page.check("check_refused")
+    assert {one["status"] for one in page.requests("POST", "/tokens")} == {403}
 
     sale, name = shop.open_sale(), f"mallory-{language}"
     assert shop.admin.put(f"/v1/lists/block/buyer/{name}").status in (200, 201, 204)

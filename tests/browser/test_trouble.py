@@ -58,17 +58,18 @@ def test_a_press_before_the_page_has_asked_for_the_time_is_one_request_too(shop,
     assert len(page.requests("POST", "/purchases")) == 1
 
 
+@EACH_LANGUAGE
 @pytest.mark.parametrize("check", ["none", "pow"])
-def test_a_second_tab_and_a_reload_find_the_same_purchase(shop, visits, check):
+def test_a_second_tab_and_a_reload_find_the_same_purchase(shop, visits, check, language):
     sale = shop.open_sale(human_check=check, pow_number_max=2000)
-    first = visits.sale(sale, f"reloads-{check}")
+    first = visits.sale(sale, f"reloads-{check}-{language}", language)
     first.until("open")
     first.interfere("POST", "/purchases", "lose", "hold")
     first.expect("lost")
     first.click("#buy")
     eventually("it asks again, not knowing that it has bought", lambda: len(first.requests("POST", "/purchases")) == 2)
     assert first.state == "repeating" and shop.stock(sale)["units_held"] == 1
-    second = visits.page(beside=first)
+    second = visits.page(language, beside=first)
     second.goto(f"{visits.origin}/sales/{sale}")
     second.until("reserved")
     first("release", ending="/purchases")
@@ -81,10 +82,11 @@ def test_a_second_tab_and_a_reload_find_the_same_purchase(shop, visits, check):
     assert shop.stock(sale)["units_held"] == 1
 
 
+@EACH_LANGUAGE
 @pytest.mark.parametrize("check", ["none", "pow"])
-def test_a_reload_between_the_press_and_the_answer(shop, visits, check):
+def test_a_reload_between_the_press_and_the_answer(shop, visits, check, language):
     sale = shop.open_sale(human_check=check, pow_number_max=2000, items=[item_terms(units_per_buyer_max=5)])
-    page = visits.sale(sale, f"nervous-{check}")
+    page = visits.sale(sale, f"nervous-{check}-{language}", language)
     page.until("open")
     page.interfere("POST", "/purchases", "lose", "hold")
     page.expect("lost")
@@ -183,6 +185,7 @@ def test_the_button_cools_down_after_a_press_that_won_nothing(driver, own_shop, 
     shop.act(sale, "resume")
     page.until("open")
     assert page.evaluate("return document.querySelector('#buy').disabled") is is_grey
+    assert page.text("#buy").startswith("Again in " if is_grey else "Buy for ")
     page.evaluate("document.querySelector('#buy').click()")
     assert len(page.requests("POST", "/purchases")) == (1 if is_grey else 2)
     visits.end()

@@ -5,7 +5,7 @@ import { $, data } from "./data.js";
 import { jittered, pause, persist } from "./http.js";
 import * as identity from "./identity.js";
 import * as shell from "./shell.js";
-import { add, countdown, day_and_time, money, put, say, tell } from "./shell.js";
+import { add, countdown, day_in_list, money, put, say, tell } from "./shell.js";
 import * as words from "./words.js";
 
 const look_again_ms = 5000;
@@ -48,7 +48,8 @@ function show_order(order) {
   const { quantity, amount_minor, currency } = order;
   const each = quantity > 1 ? `${quantity} × ${money(amount_minor / quantity, currency)} = ` : "";
   add(card, "p", each + money(amount_minor, currency));
-  add(card, "p", say("ordered", day_and_time(order.created_at_ms)) + " · " + say("order", order.id));
+  add(card, "p", say("ordered", day_in_list(order.created_at_ms)));
+  add(card, "p", say("order", order.id));
   if (!is_payable(order)) return;
 
   add(card, "p", "").className = "when";

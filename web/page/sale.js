@@ -6,9 +6,8 @@ import { $, data } from "./data.js";
 import { follow } from "./follow.js";
 import { jittered, pause, pause_after, persist, will_pass } from "./http.js";
 import * as identity from "./identity.js";
-import { forget_milestone, show_facts, show_goods, show_state, show_time } from "./sale_view.js";
+import { forget_milestone, show_goods, show_state, show_time } from "./sale_view.js";
 import * as shell from "./shell.js";
-import { say } from "./shell.js";
 import { is_lit, is_warm, state_of, warms_at } from "./states.js";
 import { keep, recall } from "./store.js";
 import * as words from "./words.js";
@@ -16,6 +15,7 @@ import * as words from "./words.js";
 const grace_ms = 5000;  // in which "give it back" can be taken back
 const check_spread_ms_max = 60000;
 const look_ms_max = 120000;
+const limit_ms_max = 30000;
 const { id } = data.sale;
 const path = "/v1/sales/" + id;
 const start_jitter_ms = Math.random() * (data.sale.start_jitter_ms || 0);
@@ -72,9 +72,9 @@ async function refresh() {
 
 function choose(item) {
   model.item = item;
+  model.note = "";
   set_quantity();
   if (model.stop && model.stop.state != "paused") model.stop = null;
-  show_facts(model.sale, item);
   get_checked();
 }
 
@@ -170,7 +170,7 @@ function new_record(item, quantity) {
 
 // Asks for the units until there is an answer that stays. It is one purchase, however often it asks.
 async function send(record) {
-  model.is_back = false;
+  model.is_back = model.note = "";
   model.press = { state: "sending" };
   for (let attempt = 0, checks = 0; ; ++attempt) {
     keep(record_name(), record);
@@ -209,7 +209,7 @@ async function send(record) {
       }
     }
     if (code == "ended") set_sale({ ...model.sale, state: "closed" });
-    else if (/^(sold_out|sold_out_for_now|paused|limit_reached)$/.test(code)) stop_at(code, answer);
+    else if (/^(sold_out|paused|limit)/.test(code)) stop_at(code, answer);
     else if (code != "not_open") stop_at(/^token_/.test(code) ? "check_refused" : "refused", answer);
     return update();
   }
@@ -217,12 +217,24 @@ async function send(record) {
 
 // What stands in the way, until it does not.
 async function stop_at(state, answer) {
-  const stop = { state, title: answer && answer.body.title, at_ms: clock.now() };
+  // When the last unit went is known to who was there while there was one.
+  const stop = { state, title: answer && answer.body.title, at_ms: model.was_there && clock.now() };
   model.stop = stop;
-  if (state == "limit_reached") {
-    const { body } = await persist(() => ask("/v1/purchases/" + answer.body.purchase));
+  // The order that holds the right may still be about to be written.
+  for (let ms = 500; state == "limit_reached" && ms < limit_ms_max; ms *= 1.5) {
+    const { code, body } = await persist(() => ask("/v1/purchases/" + answer.body.purchase));
+    if (code || model.stop != stop) return;
+    const left = model.item.units_per_buyer_max - body.quantity;
+    if (left > 0 && model.quantity > 1) {
+      model.stop = null;
+      model.note = "too_many";
+      $("quantity").value = Math.min(left, model.quantity - 1);
+      return set_quantity();
+    }
     stop.order = body.order;
-    return update();
+    update();
+    if (stop.order) return;
+    await pause(jittered(ms));
   }
   // Looks gently whether it is over: in the beginning every few seconds, then less often.
   for (let ms = 1500; /sold_out|paused/.test(state); ms = Math.min(ms * 1.4, 15000)) {
@@ -285,7 +297,7 @@ async function pay_order() {
     update();
   });
   model.note = "";
-  if (code) model.fault = body.title || say("retry");
+  if (code) model.fault = body.title || code;
   // The browser is on its way to the payment page.
   else await pause(3000);
   model.is_busy = false;
@@ -354,8 +366,8 @@ async function enter() {
 
 async function set_clock(samples) {
   await clock.set_clock(samples, on_wait, (news) => set_sale({ ...model.sale, ...news }));
-  // What the page came with was so at the latest now.
-  if (model.stop) model.stop.at_ms = model.stop.at_ms || clock.now();
+  const { state, items } = model.sale;
+  if (state != "sold_out") model.was_there = items.length < 2;
   on_answer();
   update();
 }
@@ -381,7 +393,10 @@ async function begin() {
   $("pay").onclick = pay_order;
   $("cancel").onclick = cancel_order;
   $("again").onclick = begin_again;
-  $("quantity").onchange = set_quantity;
+  $("quantity").onchange = () => {
+    model.note = "";
+    set_quantity();
+  };
   identity.on_demo_sign_in(() => {
     shell.signed_in();
     enter();

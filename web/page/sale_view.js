@@ -35,12 +35,12 @@ export function show_goods({ sale, item }, on_item) {
     add(label, "span", each.name);
     add_price(each, label);
   }
-  show_facts(sale, item);
+  show("same", !sale.start_jitter_ms);
 }
 
-export function show_facts(sale, item) {
+function show_facts(sale, item) {
   const facts = [
-    say("opens_at", day_and_time(sale.opens_at_ms)),
+    say(clock.now() >= sale.opens_at_ms ? "opened_at" : "opens_at", day_and_time(sale.opens_at_ms)),
     count("units", item.units_total),
     say("per_buyer", number(item.units_per_buyer_max)),
     say("to_pay", span(sale.payment_window_s)),
@@ -62,7 +62,8 @@ function words_of(state, { item, stop, press, purchase, is_back }) {
     : state == "reserved" && !can_pay(order) ? "settling"
     : state == "refunded" ? order.state
     : state;
-  const words = tell(key, stop && stop.state == "sold_out" ? time_of_day(stop.at_ms || 0) : number(sequence || item.units_per_buyer_max));
+  const words = tell(key, number(sequence || item.units_per_buyer_max));
+  if (state == "sold_out" && stop.at_ms) words[1] = say("taken_by", time_of_day(stop.at_ms)) + words[1];
   if (/sending|repeating/.test(state)) words[1] = say("same_purchase");
   const { reason } = order || purchase || {};
   if (reason && /refunded|cancelled/.test(state) && !/by the (buyer|shop)/.test(reason)) {
@@ -81,7 +82,7 @@ export function show_state(state, model) {
 
   const [headline, sentence = ""] = words_of(state, model);
   put($("headline"), headline);
-  put($("detail"), model.note ? say(model.note) : (state == "reserved" && model.fault) || sentence);
+  put($("detail"), model.note ? say(model.note, number(item.units_per_buyer_max)) : (state == "reserved" && model.fault) || sentence);
   document.title = headline + " " + sale.title;
 
   const is_payable = state == "reserved" && can_pay(order);
@@ -103,8 +104,10 @@ export function show_state(state, model) {
   show("how-many", item.units_per_buyer_max > 1 && has_button);
 
   const can_buy = state == "open" && !model.is_cooling();
-  show("buy", has_button, say(can_buy ? "buy" : is_before ? "not_open" : "moment", money(item.price_minor * model.quantity, item.currency)));
+  const sum = money(item.price_minor * model.quantity, item.currency);
+  show("buy", has_button, say(can_buy ? "buy" : is_before ? "not_open" : "moment", sum));
   $("buy").disabled = !can_buy;
+  show_facts(sale, item);
 
   show("pay", is_payable && !model.is_giving_back, order && say(model.is_busy ? "moment" : "pay", money(order.amount_minor, order.currency)));
   $("pay").disabled = model.is_busy;
@@ -137,6 +140,7 @@ export function show_time(state, model) {
   const passed = !part.hidden && milestones.find((s) => last_left_ms > s * 1000 && left_ms <= s * 1000);
   if (passed) put($("milestone"), $("caption").textContent + " " + span(passed));
   last_left_ms = left_ms;
+  if (state == "open" && model.is_cooling()) put($("buy"), say("cooling", Math.ceil((model.cool_until - performance.now()) / 1000)));
   return left_ms;
 }
 

@@ -4,7 +4,7 @@ import * as clock from "./clock.js";
 import { $, data } from "./data.js";
 import { jittered, pause, persist } from "./http.js";
 import * as shell from "./shell.js";
-import { add, countdown, day_and_time, money, put, say, tell } from "./shell.js";
+import { add, countdown, day_in_list, money, put, say, tell } from "./shell.js";
 import { has_opened, is_over } from "./states.js";
 import * as words from "./words.js";
 
@@ -43,7 +43,7 @@ function show() {
     add(top, "span", "").className = "tag";
     add(card, "p", sale.items.map((item) => item.name).join(", ") + " · " + price_of(sale));
     add(card, "p", "").className = "when";
-    add(card, "p", day_and_time(sale.opens_at_ms));
+    add(card, "p", say(clock.now() >= sale.opens_at_ms ? "opened_at" : "opens_at", day_in_list(sale.opens_at_ms)));
   }
   tick();
 }

@@ -79,6 +79,8 @@ export const number = (value) => value.toLocaleString(language());
 
 const formatted = (options) => (ms) => new Intl.DateTimeFormat(language(), options).format(ms);
 export const day_and_time = formatted({ dateStyle: "full", timeStyle: "short" });
+// A page that has no list does without.
+export const day_in_list = /* @__PURE__ */ formatted({ dateStyle: "medium", timeStyle: "short" });
 export const time_of_day = formatted({ timeStyle: "medium" });
 
 const amount = (value, unit) =>
