@@ -8,7 +8,7 @@
  *   - when all is quiet, money and goods agree: the order is paid by exactly one full
  *     capture, or every capture has been refunded and the unit is back;
  *   - a payer is too late only by the provider's broken word, or by an attempt that was
- *     declined and left alone.
+ *     declined and, as far as the provider has told, left alone.
  *
  * The rules, and the flag that removes each (`./test model` expects every one to be caught):
  *   NO_VOID           expiry and cancellation void first: the unit goes back only in the
@@ -26,6 +26,8 @@
  *   UNDERPAID_PAYS    less than the price does not pay; it is refunded
  *   UNDERPAID_HOLDS   and the unit of an underpaid order goes back
  *   REFUND_ONCE       a refund is asked for until the provider has confirmed it
+ *   REOPEN_UNSEEN     an attempt that was declined and is open again on the provider's page could be
+ *                     paid at any moment: the order waits for it again, and ends only with its void
  *   REFUND_UNSEEN     money that the provider gave back by itself pays for nothing: the order that it
  *                     paid for is refunded, one that waited for it goes on as after a void
  *
@@ -48,7 +50,11 @@ mtype:order order = pending_payment;
 mtype:order ends_as = expired;      /* what a voiding or reinstating order becomes, or goes back to */
 mtype:row row[2] = unused;          /* our record of each attempt */
 byte begun = 0;                     /* attempts begun */
-byte current = none;                /* the attempt that the order waits for, or that was voided */
+byte current = none;                /* the attempt that the order waits for, or that was voided; in
+                                       pending_payment: that was declined */
+#ifdef REOPEN_UNSEEN
+bit told_open[2] = 0;               /* the provider said that a declined one is open again */
+#endif
 byte available = 0, held = 1, sold = 0;
 
 /* ---- the ledger and the book ---- */
@@ -129,6 +135,9 @@ inline record(k, answer) {
             /* Too late. A buyer who could still pay when the unit went back was wronged, unless
                the provider had confirmed that it was over. */
             assert(k != current || broke_word[k]);
+#ifdef REOPEN_UNSEEN
+            assert(!told_open[k] || broke_word[k]);
+#endif
 #if defined(DROP_LATE)
             row[k] = settled
 #elif defined(LATE_UNASKED)
@@ -162,7 +171,15 @@ inline record(k, answer) {
         :: STATE == expired || STATE == cancelled -> become(refunding); current = k
         :: else                                     /* another attempt may still pay, or does */
         fi
-    :: row[k] == open && (answer == declined || answer == voided) && STATE == paying && current == k ->
+    :: row[k] == open && answer == declined && STATE == paying && current == k ->
+        become(pending_payment)                     /* try again: on the same page, or anew */
+    :: row[k] == open && answer == created && STATE == pending_payment && current == k ->
+#ifdef REOPEN_UNSEEN
+        told_open[k] = 1
+#else
+        become(paying)
+#endif
+    :: row[k] == open && answer == voided && STATE == paying && current == k ->
         become(pending_payment); current = none     /* try again */
     :: row[k] == open && answer == voided && STATE == voiding && current == k ->
         become(ends_as); give_back();
@@ -207,6 +224,7 @@ inline provider(k) {
         :: skip                                     /* lost, or the key is cancelled */
         fi
     :: truth[k] == created -> truth[k] = declined
+    :: truth[k] == declined -> truth[k] = created       /* the buyer tries again on its page */
     :: truth[k] == created -> truth[k] = voided         /* its page has a time limit of its own */
     :: truth[k] == created || truth[k] == declined ->   /* declined: another card, same page */
         if
@@ -269,7 +287,8 @@ end:
 #define NEWS(k) ((row[k] == open && (truth[k] == captured || truth[k] == underpaid)) || \
                  (row[k] != unused && row[k] != settled && row[k] != asking && truth[k] == returned) || \
                  (row[k] == open && order == paying && current == k && \
-                  (truth[k] == declined || truth[k] == voided)))
+                  (truth[k] == declined || truth[k] == voided)) || \
+                 (row[k] == open && order == pending_payment && current == k && truth[k] == created))
 #endif
 
 /* Whom the order does not wait for is asked to let go: the attempt that an end waits for, and,
@@ -337,7 +356,8 @@ inline choose_end() {
 proctype Ending() {
 end:
     do
-    :: atomic { order == pending_payment -> choose_end(); become(ends_as); give_back(); check_units() }
+    :: atomic { order == pending_payment ->             /* it waited for nobody */
+        choose_end(); become(ends_as); current = none; give_back(); check_units() }
     :: atomic { order == paying -> choose_end(); become(voiding);
 #ifdef NO_VOID
         become(ends_as); give_back(); check_units()

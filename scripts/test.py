@@ -301,7 +301,7 @@ def parse_arguments():
     parser.add_argument("parts", metavar="PART", nargs="*", help="run only these parts")
     parser.add_argument("--whole", action="store_true", help="with every part: its whole round, as when it is named")
     parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
-    parser.add_argument("--orders", type=int, default=2000, help="money: how many buyers (2000)")
+    parser.add_argument("--orders", type=int, default=3000, help="money: how many buyers (3000)")
     parser.add_argument("--money-kills", type=int, default=8, help="money: how often the server is killed (8)")
     parser.add_argument("--sim-seconds", type=int,
                         help="sim: for how long fresh seeds are run (60 if sim is named as a PART, else 20)")

@@ -84,6 +84,24 @@ void MemoryOrders::move_stock(Change& change, StockMove moved) {
     change.append(state_.stock_moves, std::move(moved));
 }
 
+void MemoryOrders::tell_cancelled(Change& change, const LedgerEntry& entry, Instant now) {
+    if (entry.replaces) {
+        move_stock(change, {.kind = StockMoveKind::released,
+                            .sale = entry.sale,
+                            .item = entry.item,
+                            .purchase = entry.acceptance.purchase,
+                            .units = entry.acceptance.units,
+                            .at = now});
+        return;
+    }
+    tell(change, {.kind = EventKind::purchase_cancelled,
+                  .at = now,
+                  .sale = entry.sale,
+                  .order = {},
+                  .purchase = entry.acceptance.purchase,
+                  .payment = {}});
+}
+
 StoreResult<SaleRecord> MemoryOrders::create_sale(const Sale& sale, SaleState state, Instant) {
     if (state_.sales.contains(sale.id)) return error(StoreErrc::exists, "there is one");
     Change change;
@@ -174,12 +192,7 @@ StoreResult<Placed> MemoryOrders::place_one(Change& change, const Placement& pla
         row.state = PurchaseState::cancelled;
         row.reason = reason;
         row.order.reset();
-        tell(change, {.kind = EventKind::purchase_cancelled,
-                      .at = now,
-                      .sale = entry.sale,
-                      .order = {},
-                      .purchase = acceptance.purchase,
-                      .payment = {}});
+        tell_cancelled(change, entry, now);
         return Placed::cancelled;
     };
     auto about_order = [&](EventKind kind, OrderId order) {
@@ -264,12 +277,7 @@ StoreResult<void> MemoryOrders::bury(uint64_t expected_position, const LedgerRec
                                                                    .state = PurchaseState::cancelled,
                                                                    .reason = std::string(reason_unplaceable),
                                                                    .order = {}};
-        tell(change, {.kind = EventKind::purchase_cancelled,
-                      .at = now,
-                      .sale = entry.sale,
-                      .order = {},
-                      .purchase = entry.acceptance.purchase,
-                      .payment = {}});
+        tell_cancelled(change, entry, now);
     }
     return commit("burying a record", change);
 }

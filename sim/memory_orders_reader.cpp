@@ -136,10 +136,12 @@ StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::due_orders(const DueBy
     return due;
 }
 
-StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::due_payments(Instant now, size_t count_max) {
+StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::due_payments(DuePayments which, Instant now,
+                                                                         size_t count_max) {
     std::vector<PaymentRecord> due;
     for (const auto& [id, payment] : state_.payments) {
-        if (payment.look_at && *payment.look_at <= now) due.push_back(payment);
+        const auto is = payment.state == PaymentState::voided ? DuePayments::watched : DuePayments::awaited;
+        if (is == which && payment.look_at && *payment.look_at <= now) due.push_back(payment);
     }
     std::stable_sort(due.begin(), due.end(),
                      [](const PaymentRecord& a, const PaymentRecord& b) { return *a.look_at < *b.look_at; });
@@ -177,7 +179,11 @@ StoreResult<Backlog> MemoryOrdersReader::backlog(const DueBy& by) {
         if (is_open(order.state) && by.is_over(order)) note(backlog.oldest_due, order.pay_by);
         if (order.state == OrderState::voiding) note(backlog.oldest_voiding, order.updated_at);
     }
-    for (const auto& [id, payment] : state_.payments) backlog.payments_to_settle += payment.look_at ? 1 : 0;
+    for (const auto& [id, payment] : state_.payments) {
+        backlog.payments_to_settle += payment.look_at ? 1 : 0;
+        if (payment.state == PaymentState::refunding)
+            backlog.refund_asks_max = std::max<uint64_t>(backlog.refund_asks_max, payment.looks);
+    }
     for (const auto& [position, letter] : state_.dead_letters)
         backlog.dead_letters_open += letter.state == LetterState::open ? 1 : 0;
     return backlog;

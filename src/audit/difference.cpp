@@ -19,12 +19,14 @@ constexpr std::array<std::string_view, kinds> kind_names = {"units",
                                                             "order_without_purchase",
                                                             "order_twice",
                                                             "order_disagrees",
+                                                            "amount_disagrees",
                                                             "paid_without_capture",
                                                             "capture_without_order",
                                                             "holding_over_limit",
                                                             "holding_disagrees",
                                                             "unit_not_released",
                                                             "released_twice",
+                                                            "hold_disagrees",
                                                             "sequence_gap",
                                                             "sequence_order"};
 constexpr std::array<std::string_view, checks> check_names = {"units",    "ledger",   "payments",
@@ -60,6 +62,7 @@ Check check_of(Kind kind) {
         case Kind::order_twice:
         case Kind::order_disagrees:
             return Check::ledger;
+        case Kind::amount_disagrees:
         case Kind::paid_without_capture:
         case Kind::capture_without_order:
             return Check::payments;
@@ -68,6 +71,7 @@ Check check_of(Kind kind) {
             return Check::holdings;
         case Kind::unit_not_released:
         case Kind::released_twice:
+        case Kind::hold_disagrees:
             return Check::releases;
         case Kind::sequence_gap:
         case Kind::sequence_order:

@@ -24,6 +24,7 @@ enum class Kind : uint8_t {  // persisted by name
     order_twice,      // two orders of one purchase
     order_disagrees,  // an order and its purchase tell different stories
     // The orders against the payments
+    amount_disagrees,       // an order that does not cost price times units
     paid_without_capture,   // a paid order without a captured payment of its amount
     capture_without_order,  // a captured payment that pays for nothing
     // Buyers
@@ -32,11 +33,12 @@ enum class Kind : uint8_t {  // persisted by name
     // Released units
     unit_not_released,  // an order that has ended and still holds its units
     released_twice,     // units given back twice, or of an order that has not ended
+    hold_disagrees,     // a paid order whose units are not sold, or an unpaid one whose units are
     // The order of decision
     sequence_gap,
     sequence_order,  // the ledger's order is not the order of decision
 };
-constexpr size_t kinds = 17;
+constexpr size_t kinds = 19;
 
 // The six comparisons that the kinds belong to.
 enum class Check : uint8_t { units, ledger, payments, holdings, releases, sequences };

@@ -22,6 +22,31 @@ struct HeardCommands final : BookControl {
     std::vector<ControlCommand> heard;
 };
 
+// Faults, as statements.
+std::string pay_for_nothing(int payment, int order) {
+    return fmt::format(
+        "INSERT INTO payments(id, order_id, state, version, amount_minor, currency, captured_minor, "
+        "captured_currency, url, created_at_ms, updated_at_ms, looks) SELECT {}, id, 'captured', 1, "
+        "amount_minor, currency, amount_minor, currency, '', 0, 0, 0 FROM orders WHERE id = {}",
+        payment, order);
+}
+std::string paid_by_nobody(int order) {
+    return fmt::format(
+        "UPDATE orders SET state = 'paid', hold = 'sold' WHERE id = {};"
+        "UPDATE items SET units_held = units_held - 1, units_sold = units_sold + 1",
+        order);
+}
+std::string pay_by_hand(int payment, int order) {
+    return fmt::format("{};{};UPDATE orders SET payment = {} WHERE id = {};", pay_for_nothing(payment, order),
+                       paid_by_nobody(order), payment, order);
+}
+std::string hold_again(int order) {
+    return fmt::format(
+        "UPDATE orders SET hold = 'held' WHERE id = {};"
+        "UPDATE items SET units_held = units_held + 1, units_sold = units_sold - 1",
+        order);
+}
+
 // Real stores, which are spoilt with plain SQL: a difference of each kind is found with its ids,
 // repaired, and not found again; repairing once more changes nothing.
 class ReconcileTest : public ::testing::Test {
@@ -368,6 +393,37 @@ TEST_F(ReconcileTest, AnEndedOrderGivesItsUnitBack) {
     EXPECT_EQ(heard<ReleasePurchase>(), 1u);
 }
 
+TEST_F(ReconcileTest, MoneyThatIsGivenBackKeepsNoUnitHeld) {
+    spoil("UPDATE orders SET state = 'refunding' WHERE id = 1002");
+    EXPECT_THAT(repair(), ElementsAre("unit_not_released"));
+    spoil("UPDATE orders SET state = 'refunded' WHERE id = 1003");
+    EXPECT_THAT(repair(), ElementsAre("unit_not_released"));
+    EXPECT_EQ(stock(), (Stock{5, 4, 1, 0}));
+    EXPECT_EQ(heard<ReleasePurchase>(), 2u);
+}
+
+TEST_F(ReconcileTest, APaidOrderHasItsUnitsSold) {
+    pay(1002, 7);
+    spoil(hold_again(1002));
+    EXPECT_THAT(repair(), ElementsAre("hold_disagrees"));
+    EXPECT_EQ(order(1002).hold, HoldState::sold);
+    EXPECT_EQ(stock(), (Stock{5, 2, 2, 1}));
+    EXPECT_EQ(heard<SellPurchase>(), 1u);
+}
+
+TEST_F(ReconcileTest, AnUnpaidOrderWhoseUnitsAreSoldIsPutRightByItsEnd) {
+    spoil(
+        "UPDATE orders SET hold = 'sold' WHERE id = 1002;"
+        "UPDATE items SET units_held = units_held - 1, units_sold = units_sold + 1");
+    const Report found = run(true);
+    EXPECT_THAT(kinds_in(found), ElementsAre("hold_disagrees"));
+    EXPECT_EQ(found.repaired(), 0u);
+    EXPECT_FALSE(found.agrees());
+    move(*cancel(order(1002)));
+    EXPECT_TRUE(run(false).agrees());
+    EXPECT_EQ(stock(), (Stock{5, 3, 2, 0}));
+}
+
 TEST_F(ReconcileTest, AUnitGivenBackTwiceIsTakenBackOnce) {
     move(*cancel(order(1002)));
     spoil(
@@ -438,19 +494,6 @@ std::string lose(int order, int position) {
         "UPDATE items SET units_available = units_available + 1, units_held = units_held - 1",
         order, position);
 }
-std::string pay_for_nothing(int payment, int order) {
-    return fmt::format(
-        "INSERT INTO payments(id, order_id, state, version, amount_minor, currency, captured_minor, "
-        "captured_currency, url, created_at_ms, updated_at_ms, looks) SELECT {}, id, 'captured', 1, "
-        "amount_minor, currency, amount_minor, currency, '', 0, 0, 0 FROM orders WHERE id = {}",
-        payment, order);
-}
-std::string paid_by_nobody(int order) {
-    return fmt::format(
-        "UPDATE orders SET state = 'paid', hold = 'sold' WHERE id = {};"
-        "UPDATE items SET units_held = units_held - 1, units_sold = units_sold + 1",
-        order);
-}
 std::string given_to(const char* buyer, int order) {
     return fmt::format(
         "UPDATE orders SET buyer = '{0}' WHERE id = {1}; UPDATE purchases SET buyer = '{0}' WHERE order_id = "
@@ -496,13 +539,17 @@ std::vector<Injected> injected() {
         {order_twice, word, another_order(1902, 1002), another_order(1903, 1003)},
         {order_disagrees, word, "UPDATE purchases SET units = 2 WHERE position = 2",
          "UPDATE purchases SET units = 3 WHERE position = 2"},
+        {amount_disagrees, word, "UPDATE orders SET amount_minor = 1 WHERE id = 1002",
+         "UPDATE orders SET amount_minor = 2 WHERE id = 1002"},
         {paid_without_capture, mended, paid_by_nobody(1002), paid_by_nobody(1003)},
         {capture_without_order, mended, pay_for_nothing(71, 1002), pay_for_nothing(72, 1003)},
         {holding_over_limit, mended, given_to("alice", 1002), given_to("alice", 1003)},
         {holding_disagrees, word, holdings_off_by(1), holdings_off_by(2)},
         {unit_not_released, mended, "UPDATE orders SET state = 'expired' WHERE id = 1002",
-         "UPDATE orders SET state = 'cancelled' WHERE id = 1003"},
+         "UPDATE orders SET state = 'refunded' WHERE id = 1003"},
         {released_twice, word, released(2, 2), released(2, 1)},
+        {hold_disagrees, mended, hold_again(1002), hold_again(1003), "orders.db",
+         pay_by_hand(71, 1002) + pay_by_hand(72, 1003)},
         {sequence_gap, word, "UPDATE ledger SET sequence = 9 WHERE position = 3",
          "UPDATE ledger SET sequence = 10 WHERE position = 3", "ledger.db"},
         {sequence_order, word,

@@ -7,6 +7,9 @@
 #include <map>
 #include <set>
 
+#include "audit/order_holds.hpp"
+#include "base/check.hpp"
+
 namespace doorbuster::audit {
 
 namespace {
@@ -21,13 +24,19 @@ std::string text_of(OrderId id) {
     return fmt::format("order {}", static_cast<int64_t>(id));
 }
 
-// It has ended, or waits for a unit: in neither case are its units still taken.
-bool has_given_back(OrderState state) {
-    return state == OrderState::expired || state == OrderState::cancelled || state == OrderState::reinstating;
-}
-bool is_alive(OrderState state) {
-    return state == OrderState::pending_payment || state == OrderState::paying ||
-           state == OrderState::voiding || state == OrderState::paid;
+std::string_view words_of(HoldState hold) {
+    switch (hold) {
+        case HoldState::held:
+            return "still held";
+        case HoldState::sold:
+            return "sold";
+        case HoldState::open:
+            return "not taken yet";
+        case HoldState::finished:
+            return "given back";
+    }
+    CHECK(false);
+    return {};
 }
 
 struct Sums {
@@ -40,7 +49,7 @@ public:
         for (const SaleRecord& record : records_.sales) {
             for (const Item& item : record.sale.items) {
                 const ItemKey key{record.sale.id, item.id};
-                limits_[key] = item.units_per_buyer_max;
+                terms_[key] = &item;
                 takes_at_acceptance_[key] = record.sale.stock_policy != StockPolicy::at_payment;
             }
         }
@@ -252,6 +261,7 @@ private:
             if (payment.state == PaymentState::captured) captured[payment.order].push_back(&payment);
         }
         for (const OrderRecord& order : records_.orders) {
+            compare_amount(order);
             if (order.state != OrderState::paid) continue;
             const auto found = captured.find(order.id);
             if (found == captured.end()) {
@@ -274,6 +284,19 @@ private:
         }
         for (const auto& [id, payments] : captured) compare_captures(id, payments);
         looked(Check::payments) = records_.payments.size();
+    }
+
+    // Prices stand since the warm-up, before there were orders.
+    void compare_amount(const OrderRecord& order) {
+        const auto found = terms_.find({order.sale, order.item});
+        if (found == terms_.end()) return;
+        const Item& terms = *found->second;
+        const int64_t amount_minor = terms.price_minor * order.units;
+        if (order.amount_minor == amount_minor && order.currency == terms.currency) return;
+        differ(Kind::amount_disagrees, order,
+               fmt::format("it costs {} {}, but its {} units cost {} {}", order.amount_minor, order.currency,
+                           order.units, amount_minor, terms.currency))
+            .figures = {static_cast<uint64_t>(order.amount_minor), static_cast<uint64_t>(amount_minor)};
     }
 
     void compare_captures(OrderId id, const std::vector<const PaymentRecord*>& captured) {
@@ -315,15 +338,12 @@ private:
             if (move.kind == StockMoveKind::released && move.purchase) ++released[*move.purchase];
         }
         for (const OrderRecord& order : records_.orders) {
-            if (has_given_back(order.state) && order.hold != HoldState::finished) {
-                differ(Kind::unit_not_released, order,
-                       fmt::format("it is {} and still has its {} units", name_of(order.state), order.units));
-            }
-            if (is_alive(order.state) && order.hold == HoldState::finished) {
-                differ(Kind::released_twice, order,
-                       fmt::format("its {} units were given back, but it is {}", order.units,
-                                   name_of(order.state)));
-            }
+            const auto fault = fault_of_hold(order);
+            if (!fault) continue;
+            Difference& one = differ(*fault, order,
+                                     fmt::format("it is {}, but its {} units are {}", name_of(order.state),
+                                                 order.units, words_of(order.hold)));
+            if (*fault == Kind::hold_disagrees) one.figures = {static_cast<uint64_t>(order.hold)};
         }
         for (const auto& [holder, times] : released) {
             const auto found = holders_.find(holder);
@@ -422,12 +442,13 @@ private:
                         fmt::format("the buyer's row says {} units, the orders {}", row, counted)),
                  {row, counted});
         }
-        const auto limit = limits_.find(key.first);
-        if (limit != limits_.end() && counted + in_flight > limit->second) {
+        const auto terms = terms_.find(key.first);
+        if (terms == terms_.end()) return;
+        const uint32_t limit = terms->second->units_per_buyer_max;
+        if (counted + in_flight > limit) {
             mark(differ(Kind::holding_over_limit, key.first.first, where,
-                        fmt::format("the buyer has {} units, {} are allowed", counted + in_flight,
-                                    limit->second)),
-                 {counted + in_flight, limit->second});
+                        fmt::format("the buyer has {} units, {} are allowed", counted + in_flight, limit)),
+                 {counted + in_flight, limit});
             const auto newest = newest_.find(key);
             if (newest != newest_.end()) counted_.differences.back().order = newest->second;
         }
@@ -439,7 +460,7 @@ private:
     std::map<PurchaseId, const OrderRecord*> orders_by_purchase_, holders_;
     std::map<PurchaseId, const PurchaseRecord*> purchases_;
     std::map<ItemKey, Sums> sums_;
-    std::map<ItemKey, uint32_t> limits_;
+    std::map<ItemKey, const Item*> terms_;
     std::map<ItemKey, bool> takes_at_acceptance_;
     std::map<HoldingKey, uint64_t> holdings_, holdings_in_flight_;
     std::map<HoldingKey, OrderId> newest_;  // that has units

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "store/contract_testing.hpp"
+#include "store/row_words.hpp"
 #include "store_sqlite/sqlite_ledger.hpp"
 #include "store_sqlite/sqlite_orders.hpp"
 #include "store_sqlite/testing.hpp"
@@ -199,6 +202,46 @@ TEST_F(RecountTest, AnEndedOrderThatKeepsItsUnit) {
     const Difference* found = find(Kind::unit_not_released);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->order, OrderId{1002});
+}
+
+// By state and stock policy, what the units of an order may be; anything else is a difference.
+TEST_F(RecountTest, AnOrderHasOfItsUnitsWhatItsStateSays) {
+    using enum OrderState;
+    using enum HoldState;
+    using Holds = std::set<HoldState>;
+    const std::map<StockPolicy, HoldState> accepted_as = {
+        {StockPolicy::reserve, held}, {StockPolicy::at_order, sold}, {StockPolicy::at_payment, open}};
+    for (const auto& [policy, unpaid] : accepted_as) {
+        const std::map<OrderState, Holds> allowed = {
+            {pending_payment, {unpaid}}, {paying, {unpaid}},
+            {voiding, {unpaid}},         {paid, {sold}},
+            {expired, {finished}},       {cancelled, {finished}},
+            {reinstating, {finished}},   {refunding, {finished, sold}},
+            {refunded, {finished, sold}}};
+        ASSERT_EQ(allowed.size(), 9u);
+        for (const auto& [state, holds] : allowed) {
+            for (const HoldState hold : {held, sold, open, finished}) {
+                OrderRecord& order = order_of(alice);
+                order.state = state;
+                order.hold = hold;
+                order.policy = policy;
+                const bool is_found = finds(Kind::unit_not_released) || finds(Kind::released_twice) ||
+                                      finds(Kind::hold_disagrees);
+                EXPECT_EQ(is_found, !holds.contains(hold))
+                    << name_of(state) << " with " << name_of(hold) << ", " << name_of(policy);
+            }
+        }
+    }
+}
+
+TEST_F(RecountTest, AnOrderThatCostsAnotherPrice) {
+    order_of(bob).amount_minor = 1;
+    const Difference* found = find(Kind::amount_disagrees);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->order, OrderId{1002});
+    order_of(bob).amount_minor = order_of(alice).amount_minor;
+    order_of(bob).currency = "USD";
+    EXPECT_TRUE(finds(Kind::amount_disagrees));
 }
 
 TEST_F(RecountTest, AUnitThatWasGivenBackTwice) {

@@ -56,6 +56,12 @@ Repair Repairs::propose(const Difference& difference, Instant now) const {
                 return release(difference);
             case Kind::released_twice:
                 return after_release(difference);
+            case Kind::hold_disagrees:
+                return sell(difference);
+            case Kind::amount_disagrees:
+                return leave(
+                    "look at it, then acknowledge it, and refund what was paid for it if it has to: the "
+                    "price is the shop's to say");
             case Kind::sequence_gap:
                 return leave(
                     "find out why, then acknowledge it: numbers that are missing cannot be given again");
@@ -222,6 +228,18 @@ Repair Repairs::after_release(const Difference& difference) const {
     return leave(
         "find out why, then acknowledge it: what was given back too often, the repair of the stock row takes "
         "back");
+}
+
+Repair Repairs::sell(const Difference& difference) const {
+    const OrderRecord& one = *order(difference);
+    if (one.state != OrderState::paid) {
+        return leave(
+            "wait until it is paid or ends, either of which puts it right, or find out why and acknowledge "
+            "it");
+    }
+    OrderMove move{.before = one, .after = one, .payment = {}, .events = {}};
+    move.after.hold = HoldState::sold;
+    return carry_out(std::move(move), fmt::format("mark its {} units as sold", one.units));
 }
 
 }  // namespace doorbuster::audit

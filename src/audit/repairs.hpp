@@ -39,6 +39,7 @@ private:
     Repair cancel_newest(const Difference&) const;
     Repair release(const Difference&) const;
     Repair after_release(const Difference&) const;
+    Repair sell(const Difference&) const;
 
     const Records& records_;
     std::map<OrderId, const OrderRecord*> orders_;

@@ -216,6 +216,30 @@ TEST_P(ReplayTest, ALatePaymentComesBackUnderItsFreshId) {
     EXPECT_EQ(replayed.ledger_records, 2u);
 }
 
+TEST_P(ReplayTest, ALatePaymentThatTheWorkerCannotPlaceGivesItsUnitBack) {
+    if (GetParam() == StockPolicy::at_payment) return;  // the stock row decides there
+    ASSERT_TRUE(buy(1, alice));
+    ASSERT_TRUE(buy(2, bob));
+    place();
+    move(*begin_payment(order(1001), PaymentId{7}, t0));
+    move(*expire(order(1001)));
+    const auto hear = [&](ProviderState state) {
+        const PaymentRecord attempt = **orders_->reader().find_payment(PaymentId{7});
+        move(*rule_on(order(1001), attempt, {state, attempt.amount_minor, attempt.currency, {}}).move);
+    };
+    hear(ProviderState::voided);
+    ASSERT_TRUE(book_->release(purchase(1)));
+    hear(ProviderState::captured);
+    ASSERT_TRUE(buy(9, alice, purchase(1)));
+    const LedgerRecord late = ledger_reader_->read_after(2, 1)->front();
+    ASSERT_TRUE(orders_->bury(2, late, "it cannot be placed", now()).has_value());
+    ASSERT_TRUE(book_->release(purchase(9)));
+    ASSERT_TRUE(buy(3, carol)) << "with the unit that came back";
+    place();
+    const Replayed replayed = replay(records());
+    EXPECT_TRUE(replayed.agrees()) << text_of(replayed);
+}
+
 TEST_P(ReplayTest, ACancellationAtTheWorkerGivesTheBooksUnitBack) {
     ASSERT_TRUE(buy(1, alice));
     place();

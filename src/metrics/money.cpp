@@ -29,6 +29,10 @@ void add_payments(Families& families, const MoneyFigures& money) {
     families.add(money.oldest_voiding_seconds);
     families.gauge("doorbuster_payments_to_settle", "Payments that are not final");
     families.add(money.payments_to_settle);
+    families.gauge(
+        "doorbuster_refund_asks_max",
+        "How often the provider was asked for a refund that it has not confirmed, of the worst one");
+    families.add(money.refund_asks_max);
     families.counter("doorbuster_payments_total", "Payments since the start, by what became of them");
     families.add(money.payments_paid_total, {{"result", "paid"}});
     families.add(money.payments_refunded_total, {{"result", "refunded"}});

@@ -33,6 +33,7 @@ struct MoneyFigures {
     double oldest_due_order_seconds = 0;  // since its payment window ended, while nothing was done about it
     double oldest_voiding_seconds = 0;    // since the provider was first asked to void
     uint64_t payments_to_settle = 0;      // not final yet
+    uint64_t refund_asks_max = 0;         // of the refund that was asked for most often, still in vain
 
     // Since the start.
     uint64_t payments_paid_total = 0, payments_refunded_total = 0, payments_declined_total = 0,

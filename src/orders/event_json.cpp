@@ -106,6 +106,10 @@ json::object purchase_data(const EventFacts& facts) {
         data["units"] = facts.purchase->acceptance.units;
     }
     data["state"] = state_after(facts.event.kind);
+    if (facts.purchase) {
+        // One that has an order since was a dead letter then: what is told again is told as before.
+        data["reason"] = facts.purchase->order ? reason_unplaceable : facts.purchase->reason;
+    }
     return data;
 }
 

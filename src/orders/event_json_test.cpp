@@ -94,6 +94,25 @@ TEST(EventJson, ARefundedCaptureTellsWhatCameBack) {
     EXPECT_EQ(data.at("amount").at("currency"), "USD");
 }
 
+TEST(EventJson, ACancelledPurchaseTellsItsReasonAlsoWhenItHasAnOrderSince) {
+    EventFacts facts = of_order(EventKind::purchase_cancelled);
+    facts.event.order.reset();
+    facts.event.purchase = purchase(1);
+    facts.purchase = PurchaseRecord{.sale = SaleId("phone-drop"),
+                                    .item = ItemId("phone"),
+                                    .acceptance = {purchase(1), alice, 1, 1, t0},
+                                    .state = PurchaseState::cancelled,
+                                    .reason = std::string(reason_unplaceable),
+                                    .order = {},
+                                    .hold = HoldState::finished};
+    const std::string before = text_of(facts);
+    EXPECT_EQ(event_json(facts).at("data").at("reason").as_string(), reason_unplaceable);
+    facts.purchase->state = PurchaseState::ordered;
+    facts.purchase->reason = "cancelled by the buyer";
+    facts.purchase->order = OrderId{7001};
+    EXPECT_EQ(text_of(facts), before);
+}
+
 TEST(EventJson, ASaleIsToldWithItsState) {
     const EventFacts facts{.event = {.number = 3,
                                      .kind = EventKind::sale_available,

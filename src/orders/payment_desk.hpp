@@ -93,7 +93,8 @@ public:
 
 private:
     struct Call {
-        bool again = false;  // a hint came while it was under way
+        bool again = false;     // a hint came while it was under way
+        bool is_watch = false;  // about a voided attempt: nobody waits
         std::vector<Paid> waiters;
     };
     struct Attempt {
@@ -117,6 +118,7 @@ private:
     StoreResult<bool> sweep(Instant now, Uptime uptime);
     void pass_over(std::span<const OrderMove> moves, std::span<const Moved> moved, Uptime uptime);
     StoreResult<void> ask_what_is_due(Instant now);
+    StoreResult<void> ask_about(DuePayments which, size_t calls_max, Instant now);
     StoreResult<void> ask_books(Uptime uptime);
     void book_answered(OrderId order, const Reinstated& answer);
     void note(const StoreError& error);

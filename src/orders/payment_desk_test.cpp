@@ -551,6 +551,36 @@ TEST_P(PaymentDeskTest, LooksAtASlowProviderLeaveRoomForABuyer) {
     shop.expect_settled();
 }
 
+TEST_P(PaymentDeskTest, AUnitNeverWaitsBehindTheWatchOfVoidedAttempts) {
+    Shop shop(GetParam(), 40);
+    shop.options.calls_max = 8;
+    shop.restart();
+    std::vector<OrderId> made;
+    for (uint32_t i = 1; i <= 20; ++i) {
+        const BuyerId buyer("buyer-" + std::to_string(i));
+        made.push_back(shop.buy(i, buyer));
+        shop.begin(made.back(), buyer);
+    }
+    shop.run_for(17min, 5s);
+    for (const OrderId one : made) ASSERT_EQ(shop.state(one), expired);
+
+    const OrderId order = shop.buy(21, alice);
+    const PaymentId payment = shop.begin(order, alice);
+    shop.process->desk.cancel(order, alice, shop.now, shop.keep_order());
+    ASSERT_EQ(shop.state(order), voiding);
+    shop.pass(10min);  // the watch of all twenty is due, and for longer than the void of this one
+    shop.step();
+    ASSERT_EQ(shop.process->calls.size(), 3u) << "of eight calls the watch has two";
+    EXPECT_EQ(shop.process->calls.front().payment.id, payment);
+    EXPECT_EQ(shop.process->calls.front().ask, ProviderAsk::take_back);
+    shop.step();
+    EXPECT_EQ(shop.process->calls.size(), 3u) << "the provider is slow, and the watch has its two";
+    shop.run_for(1s);
+    EXPECT_EQ(shop.state(order), cancelled);
+    shop.run_for(1h, 10s);
+    shop.expect_settled();
+}
+
 // Whatever a payment and its order go through, dying at any point forgets nothing.
 class Crashes : public ::testing::TestWithParam<std::tuple<StockPolicy, int>> {};
 INSTANTIATE_TEST_SUITE_P(EveryStep, Crashes,

@@ -112,15 +112,28 @@ StoreResult<void> PaymentDesk::ask_what_is_due(Instant now) {
     // Nobody waits for these answers: however slow the provider is, a quarter stays for buyers who do.
     const size_t looks_max = options_.calls_max - options_.calls_max / 4;
     if (calls_.size() >= looks_max) return {};
+    if (const auto asked = ask_about(DuePayments::awaited, looks_max, now); !asked) return asked;
+    // A unit may hang on the others. A day's voided attempts are many, and keep most calls free for them.
+    const auto is_watch = [](const auto& one) { return one.second.is_watch; };
+    const auto watching = static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), is_watch));
+    const size_t watches_max = std::max<size_t>(options_.calls_max / 4, 1);
+    if (watching >= watches_max) return {};
+    return ask_about(DuePayments::watched, std::min(looks_max, calls_.size() + watches_max - watching), now);
+}
+
+// Until so many calls are under way.
+StoreResult<void> PaymentDesk::ask_about(DuePayments which, size_t calls_max, Instant now) {
+    if (calls_.size() >= calls_max) return {};
     // Those under way are among them.
-    const auto due = orders_.reader().due_payments(now, options_.calls_max);
+    const auto due = orders_.reader().due_payments(which, now, options_.calls_max);
     if (!due) return due.error();
     for (const PaymentRecord& payment : *due) {
         if (calls_.contains(payment.id)) continue;
-        if (calls_.size() >= looks_max) return {};
+        if (calls_.size() >= calls_max) return {};
         const auto attempt = find_attempt(payment.id);
         if (!attempt) return attempt.error();
         ask(*attempt, {});
+        calls_[payment.id].is_watch = which == DuePayments::watched;
     }
     return {};
 }

@@ -17,12 +17,26 @@ StoreResult<bool> MoneyWatch::step(Instant now, Uptime uptime) {
     next_ = uptime + std::chrono::seconds(1);
     const auto backlog = reader_.backlog(desk_.due_by(now));
     if (!backlog) return backlog.error();
+    const auto oldest = oldest_in_flight();
+    if (!oldest) return oldest.error();
     std::lock_guard lock(mutex_);
     backlog_ = *backlog;
+    oldest_in_flight_ = *oldest;
     return false;
 }
 
-void MoneyWatch::describe(MoneyFigures& into, uint64_t orders_behind, Instant now, Uptime uptime) {
+// The first record that the worker has not come to. One that cannot be read has no age: the worker
+// buries it when it comes there.
+StoreResult<std::optional<Instant>> MoneyWatch::oldest_in_flight() {
+    const auto position = reader_.position();
+    if (!position) return position.error();
+    const auto next = ledger_.read_after(*position, 1);
+    if (!next) return next.error();
+    if (next->empty() || !next->front().entry) return std::optional<Instant>{};
+    return std::optional(next->front().entry->acceptance.accepted_at);
+}
+
+void MoneyWatch::describe(MoneyFigures& into, uint64_t orders_behind, Instant now) {
     const OrderCounts counts = tally_.orders();
     for (size_t i = 0; i < counts.size(); ++i) {
         into.orders.push_back({std::string(name_of(static_cast<OrderState>(i))), counts[i]});
@@ -38,15 +52,11 @@ void MoneyWatch::describe(MoneyFigures& into, uint64_t orders_behind, Instant no
     std::lock_guard lock(mutex_);
     into.dead_letters = backlog_.dead_letters_open;
     into.payments_to_settle = backlog_.payments_to_settle;
+    into.refund_asks_max = backlog_.refund_asks_max;
     into.oldest_due_order_seconds = seconds_since(backlog_.oldest_due, now);
     into.oldest_voiding_seconds = seconds_since(backlog_.oldest_voiding, now);
-    if (orders_behind == 0) {
-        behind_since_.reset();
-    } else if (!behind_since_) {
-        behind_since_ = uptime;
-    }
-    into.ledger_lag_seconds =
-        behind_since_ ? std::chrono::duration<double>(uptime - *behind_since_).count() : 0;
+    // What was looked at a moment ago may be placed by now.
+    into.ledger_lag_seconds = orders_behind == 0 ? 0 : seconds_since(oldest_in_flight_, now);
 }
 
 }  // namespace doorbuster

@@ -130,7 +130,7 @@ int run(const Config& config, const ServeMode& mode) {
                              guard.state().strikes.strike(buyer, Strike::abandoned_hold, clock.uptime());
                          }});
     OrdersThread orders_thread(*store->orders, worker, desk, clock, config.orders.tasks_max, fail);
-    MoneyWatch money(store->orders->reader(), cashier.payments(), tally);
+    MoneyWatch money(store->orders->reader(), *store->worker_ledger, cashier.payments(), tally);
     orders_thread.also_run([&](Instant now, Uptime uptime) { return cashier.payments().step(now, uptime); });
     orders_thread.also_run([&](Instant now, Uptime uptime) { return money.step(now, uptime); });
     orders_thread.also_run([&](Instant now, Uptime uptime) { return webhooks.step(now, uptime); });
@@ -176,7 +176,7 @@ int run(const Config& config, const ServeMode& mode) {
         snapshot.ready = is_ready;
         guard.describe(snapshot);
         webhooks.describe(snapshot.money, clock.now());
-        money.describe(snapshot.money, snapshot.orders_behind, clock.now(), clock.uptime());
+        money.describe(snapshot.money, snapshot.orders_behind, clock.now());
         audit.describe(snapshot.money, clock.now());
         return metrics_text(snapshot);
     };

@@ -118,6 +118,11 @@ struct StockMove {
     uint64_t position = 0;  // the worker's by then: what the ledger has up to there came before
 };
 
+enum class DuePayments : uint8_t {
+    awaited,  // somebody, or a unit, may be waiting for the answer
+    watched,  // voided: asked about only because a provider may be wrong
+};
+
 // How many orders there are in each state, by its number.
 using OrderCounts = std::array<uint64_t, 9>;
 
@@ -125,6 +130,7 @@ using OrderCounts = std::array<uint64_t, 9>;
 struct Backlog {
     std::optional<Instant> oldest_due, oldest_voiding;
     uint64_t payments_to_settle = 0, dead_letters_open = 0;
+    uint64_t refund_asks_max = 0;  // of a payment in `refunding`: a time would be rewritten by every look
 };
 
 // A buyer's active units of one item.
@@ -184,8 +190,8 @@ public:
     // first `passed_over` of them.
     [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> due_orders(const DueBy& by, size_t count_max,
                                                                            size_t passed_over) = 0;
-    // Those whose provider is to be asked, the longest waiting first.
-    [[nodiscard]] virtual StoreResult<std::vector<PaymentRecord>> due_payments(Instant now,
+    // Those of the kind whose provider is to be asked, the longest waiting first.
+    [[nodiscard]] virtual StoreResult<std::vector<PaymentRecord>> due_payments(DuePayments, Instant now,
                                                                                size_t count_max) = 0;
     [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) = 0;
     [[nodiscard]] virtual StoreResult<std::vector<EventRecord>> events_after(uint64_t number,

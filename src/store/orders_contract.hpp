@@ -247,18 +247,46 @@ TYPED_TEST_P(OrdersContract, APaymentTakesItsOrderFromHeldToSold) {
     EXPECT_EQ(this->order(1001).payment, PaymentId{7});
     EXPECT_EQ(this->payment(7).state, PaymentState::creating);
     EXPECT_EQ(this->payment(7).amount_minor, this->order(1001).amount_minor);
-    ASSERT_EQ(this->reader().due_payments(t0, 10)->size(), 1u);
+    ASSERT_EQ(this->reader().due_payments(DuePayments::awaited, t0, 10)->size(), 1u);
     PaymentRuling paid = this->hear(7, ProviderState::captured);
     paid.move->payment->after.look_at.reset();
     ASSERT_EQ(this->move(paid.move), Moved::done);
     this->reopen();
     EXPECT_EQ(this->order(1001).state, OrderState::paid);
     EXPECT_EQ(this->stock(), (Stock{10, 9, 0, 1}));
-    EXPECT_TRUE(this->reader().due_payments(t0 + 1h, 10)->empty());
+    EXPECT_TRUE(this->reader().due_payments(DuePayments::awaited, t0 + 1h, 10)->empty());
     EXPECT_EQ(this->move(paid.move), Moved::conflict) << "a capture counts once";
     EXPECT_EQ(this->events(), (std::vector{EventKind::order_created, EventKind::order_paid}));
     EXPECT_EQ((*this->reader().find_purchase(purchase(1)))->hold, HoldState::sold);
     EXPECT_EQ(*this->reader().last_payment(), PaymentId{7});
+}
+
+TYPED_TEST_P(OrdersContract, WhatIsAwaitedIsFoundApartFromWhatIsOnlyWatched) {
+    using namespace testing;
+    this->create_order(StockPolicy::reserve);
+    ASSERT_EQ(this->begin(7), Moved::done);
+    const auto due = [&](DuePayments which, Instant now) {
+        std::vector<PaymentId> ids;
+        const auto found = this->reader().due_payments(which, now, 10);
+        for (const PaymentRecord& one : *found) ids.push_back(one.id);
+        return ids;
+    };
+    EXPECT_EQ(due(DuePayments::awaited, t0), std::vector{PaymentId{7}});
+    EXPECT_TRUE(due(DuePayments::watched, t0).empty());
+    ASSERT_EQ(this->move(this->hear(7, ProviderState::voided).move), Moved::done);
+    EXPECT_TRUE(due(DuePayments::awaited, t0).empty());
+    EXPECT_EQ(due(DuePayments::watched, t0), std::vector{PaymentId{7}});
+    EXPECT_TRUE(due(DuePayments::watched, t0 - 1s).empty());
+    ASSERT_EQ(this->begin(8), Moved::done);
+    EXPECT_EQ(due(DuePayments::awaited, t0), std::vector{PaymentId{8}});
+    EXPECT_EQ(this->reader().backlog(t0)->payments_to_settle, 2u);
+    EXPECT_EQ(this->reader().backlog(t0)->refund_asks_max, 0u);
+
+    PaymentRecord asked = this->payment(8);
+    asked.state = PaymentState::refunding;
+    asked.looks = 11;
+    ASSERT_TRUE(this->orders().change_payment({this->payment(8), asked}, {}, t0).has_value());
+    EXPECT_EQ(this->reader().backlog(t0)->refund_asks_max, 11u);
 }
 
 TYPED_TEST_P(OrdersContract, EveryStockPolicyKeepsTheSumOfUnits) {
@@ -339,6 +367,34 @@ TYPED_TEST_P(OrdersContract, ALatePaymentThatFoundAUnitPaysForItsOldOrder) {
                   Placed::known_before);
         EXPECT_FALSE(this->reader().find_order(OrderId{1002})->has_value()) << "it is the same order";
     }
+}
+
+TYPED_TEST_P(OrdersContract, WhatBecameOfAFreshIdIsNotTheShopsToHear) {
+    using namespace testing;
+    this->create_order(StockPolicy::reserve, 1);
+    ASSERT_EQ(this->begin(7), Moved::done);
+    ASSERT_EQ(this->move(expire(this->order(1001))), Moved::done);
+    ASSERT_EQ(this->move(this->hear(7, ProviderState::voided).move), Moved::done);
+    ASSERT_EQ(this->move(this->hear(7, ProviderState::captured).move), Moved::done);
+    ASSERT_TRUE(this->orders().place(1, std::vector{placement(2, entry(2, bob))}, t0).has_value());
+    const auto heard = this->events();
+
+    LedgerEntry again = entry(3, alice);
+    again.replaces = purchase(1);
+    ASSERT_EQ(this->orders().place(2, std::vector{placement(3, again)}, t0)->front(), Placed::cancelled);
+    LedgerEntry once_more = entry(4, alice);
+    once_more.replaces = purchase(1);
+    ASSERT_TRUE(this->orders().bury(3, placement(4, once_more).record, "a fault", t0).has_value());
+    EXPECT_EQ((*this->reader().find_purchase(purchase(3)))->state, PurchaseState::cancelled);
+    EXPECT_EQ((*this->reader().find_purchase(purchase(4)))->state, PurchaseState::cancelled);
+    EXPECT_EQ(this->events(), heard) << "it knows purchase 1, and hears of its refund";
+    std::vector<PurchaseId> given_back;
+    ASSERT_TRUE(this->reader()
+                    .each_stock_move([&](const StockMove& one) {
+                        if (one.kind == StockMoveKind::released) given_back.push_back(*one.purchase);
+                    })
+                    .has_value());
+    EXPECT_EQ(given_back, (std::vector{purchase(1), purchase(3), purchase(4)})) << "for a replay";
 }
 
 TYPED_TEST_P(OrdersContract, ABuriedPurchaseThatIsTriedAgainGetsItsOrder) {
@@ -498,8 +554,9 @@ REGISTER_TYPED_TEST_SUITE_P(
     PlacesOrdersAndMovesThePositionTogether, ARecordIsPlacedOnceHoweverOftenItComes,
     WhatHasNoUnitOrNoRightIsCancelledAndSaysWhy, ARecordThatCannotBePlacedTakesNothingAndCanBeBuried,
     ACancelGivesUnitAndRightBackOnce, AMoveThatCannotBeDoneLeavesNothingBehindAndDisturbsNoOther,
-    APaymentTakesItsOrderFromHeldToSold, EveryStockPolicyKeepsTheSumOfUnits,
-    WherePaymentTakesTheUnitAPayerMayFindNone, ALatePaymentThatFoundAUnitPaysForItsOldOrder,
+    APaymentTakesItsOrderFromHeldToSold, WhatIsAwaitedIsFoundApartFromWhatIsOnlyWatched,
+    EveryStockPolicyKeepsTheSumOfUnits, WherePaymentTakesTheUnitAPayerMayFindNone,
+    ALatePaymentThatFoundAUnitPaysForItsOldOrder, WhatBecameOfAFreshIdIsNotTheShopsToHear,
     ABuriedPurchaseThatIsTriedAgainGetsItsOrder, ABatchThatCannotBePlacedLeavesNeitherOrderNorEvent,
     AnEventOfTheProviderCountsOnceAndMakesItsPaymentDue, FindsTheOrdersWhoseTimeIsOverTheLongestOverFirst,
     TellsWhatHappenedToASaleOnceForEachChange, EveryChangeOfTheStockButAcceptancesIsInTheJournal,

@@ -34,7 +34,9 @@ inline RepairOutcome outcome_of(const OrderMove& move) {
                           .changed = move.after.purchase};
     const bool is_released =
         move.before.hold != HoldState::finished && move.after.hold == HoldState::finished;
+    const bool is_sold = move.before.hold != HoldState::sold && move.after.hold == HoldState::sold;
     if (is_released) outcome.tell = ReleasePurchase{move.after.sale, move.after.item, move.after.holder};
+    if (is_sold) outcome.tell = SellPurchase{move.after.sale, move.after.item, move.after.holder};
     return outcome;
 }
 

@@ -330,6 +330,13 @@ constexpr const char* migration_steps[] = {
         expires_at timestamptz NOT NULL
     );
     )sql",
+    // What is awaited is found without walking over what is only watched; a refund in vain without either.
+    R"sql(
+    DROP INDEX payments_due;
+    CREATE INDEX payments_awaited ON payments(look_at_ms) WHERE look_at_ms IS NOT NULL AND state <> 'voided';
+    CREATE INDEX payments_watched ON payments(look_at_ms) WHERE look_at_ms IS NOT NULL AND state = 'voided';
+    CREATE INDEX payments_refunding ON payments(looks) WHERE state = 'refunding';
+    )sql",
 };
 
 }  // namespace

@@ -29,6 +29,19 @@ void expect_moved(const Rows& answer) {
                   "the worker's position is not the one expected, or another worker has its partition");
 }
 
+// A fresh id is nobody's outside: what becomes of the purchase that it continues is told by that one's
+// own events. Only the unit that the book gave it is on record.
+void tell_cancelled(Journal& journal, const LedgerEntry& entry) {
+    const Acceptance& acceptance = entry.acceptance;
+    const std::string_view sale = entry.sale.view();
+    if (entry.replaces) {
+        journal.stock_moved(StockMoveKind::released,
+                            {sale, entry.item.view(), acceptance.purchase, acceptance.units});
+    } else {
+        journal.tell(EventKind::purchase_cancelled, {.sale = sale, .purchase = acceptance.purchase});
+    }
+}
+
 }  // namespace
 
 void move_position(Connection& connection, WorkerPlace place, uint64_t expected, uint64_t to) {
@@ -59,7 +72,7 @@ void cancel_unplaceable(Connection& connection, WorkerPlace place, const LedgerR
     if (inserted.changed() != 1) return;
     Journal journal(place.partition, now);
     if (acceptance.units > 0) journal.give_back({sale, item, acceptance.purchase, acceptance.units});
-    journal.tell(EventKind::purchase_cancelled, {.sale = sale, .purchase = acceptance.purchase});
+    tell_cancelled(journal, *record.entry);
     journal.queue(connection);
     connection.settle();
 }
@@ -228,7 +241,7 @@ Placed Placing::cancel(const Placement& placement, std::string_view reason) {
     const PurchaseId& purchase = entry.acceptance.purchase;
     add_purchase(placement, reason, {});
     journal_.give_back({entry.sale.view(), entry.item.view(), purchase, entry.acceptance.units});
-    journal_.tell(EventKind::purchase_cancelled, {.sale = entry.sale.view(), .purchase = purchase});
+    tell_cancelled(journal_, entry);
     return Placed::cancelled;
 }
 

@@ -45,7 +45,8 @@ public:
     StoreResult<void> each_stock_move(const std::function<void(const StockMove&)>& visit) override;
     StoreResult<std::vector<OrderRecord>> due_orders(const DueBy& by, size_t count_max,
                                                      size_t passed_over) override;
-    StoreResult<std::vector<PaymentRecord>> due_payments(Instant now, size_t count_max) override;
+    StoreResult<std::vector<PaymentRecord>> due_payments(DuePayments which, Instant now,
+                                                         size_t count_max) override;
     StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) override;
     StoreResult<std::vector<EventRecord>> events_after(uint64_t number, size_t count_max) override;
     StoreResult<OrderCounts> count_orders() override;

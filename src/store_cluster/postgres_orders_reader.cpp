@@ -192,10 +192,17 @@ StoreResult<std::vector<OrderRecord>> PostgresOrdersReader::due_orders(const Due
     });
 }
 
-StoreResult<std::vector<PaymentRecord>> PostgresOrdersReader::due_payments(Instant now, size_t count_max) {
-    static const std::string select =
-        select_payments +
-        "WHERE y.look_at_ms IS NOT NULL AND y.look_at_ms <= $1 ORDER BY y.look_at_ms, y.id LIMIT $2";
+StoreResult<std::vector<PaymentRecord>> PostgresOrdersReader::due_payments(DuePayments which, Instant now,
+                                                                           size_t count_max) {
+    static const auto due = [](std::string_view state) {
+        return fmt::format(
+            "{}WHERE y.look_at_ms IS NOT NULL AND {} AND y.look_at_ms <= $1 ORDER BY y.look_at_ms, y.id "
+            "LIMIT "
+            "$2",
+            select_payments, state);
+    };
+    static const std::string awaited = due("y.state <> 'voided'"), watched = due("y.state = 'voided'");
+    const std::string& select = which == DuePayments::awaited ? awaited : watched;
     return reading("reading the payments that are due", [&](Connection& c) {
         return all_of(c.run(select, Params().add(to_ms(now)).add(count_max)), payment_of);
     });
@@ -236,14 +243,17 @@ StoreResult<Backlog> PostgresOrdersReader::backlog(const DueBy& by) {
     static const std::string select = "SELECT (SELECT min(o.pay_by_ms) FROM orders o " + where_due +
                                       "), (SELECT min(updated_at_ms) FROM orders WHERE state = 'voiding'), "
                                       "(SELECT count(*) FROM payments WHERE look_at_ms IS NOT NULL), "
-                                      "(SELECT count(*) FROM dead_letters WHERE state = 'open')";
+                                      "(SELECT count(*) FROM dead_letters WHERE state = 'open'), "
+                                      "(SELECT coalesce(max(looks), 0)::bigint FROM payments "
+                                      "WHERE state = 'refunding')";
     return reading("looking at what waits", [&](Connection& c) {
         const Rows rows = c.run(select, due_params(by));
         const Row row = rows.front();
         return Backlog{.oldest_due = row.instant_or_none(0),
                        .oldest_voiding = row.instant_or_none(1),
                        .payments_to_settle = static_cast<uint64_t>(row.integer(2)),
-                       .dead_letters_open = static_cast<uint64_t>(row.integer(3))};
+                       .dead_letters_open = static_cast<uint64_t>(row.integer(3)),
+                       .refund_asks_max = static_cast<uint64_t>(row.integer(4))};
     });
 }
 

@@ -456,6 +456,14 @@ constexpr const char* orders_migrations[] = {
     CREATE INDEX deliveries_due ON deliveries(next_at_ms) WHERE next_at_ms IS NOT NULL;
     CREATE INDEX deliveries_left ON deliveries(state, event) WHERE state != 'delivered';
     )sql",
+
+    // What is awaited is found without walking over what is only watched; a refund in vain without either.
+    R"sql(
+    DROP INDEX payments_due;
+    CREATE INDEX payments_awaited ON payments(look_at_ms) WHERE look_at_ms IS NOT NULL AND state != 'voided';
+    CREATE INDEX payments_watched ON payments(look_at_ms) WHERE look_at_ms IS NOT NULL AND state == 'voided';
+    CREATE INDEX payments_refunding ON payments(looks) WHERE state == 'refunding';
+    )sql",
 };
 
 }  // namespace

@@ -268,7 +268,7 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
 
     auto cancel = [&](std::string_view reason) {
         bind(s.cancel_purchase, 1, acceptance.purchase).bind(2, reason).run();
-        s.journal.tell(EventKind::purchase_cancelled, {.sale = sale, .purchase = acceptance.purchase}, now);
+        tell_cancelled(entry, now);
         return Placed::cancelled;
     };
     // Nobody else writes while this transaction lasts: what is counted here still holds below.
@@ -320,6 +320,20 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
     return Placed::ordered;
 }
 
+// A fresh id is nobody's outside: what becomes of the purchase that it continues is told by that one's
+// own events. Only the unit that the book gave it is on record.
+void SqliteOrders::tell_cancelled(const LedgerEntry& entry, Instant now) {
+    const Acceptance& acceptance = entry.acceptance;
+    sqlite::Journal& journal = statements_->journal;
+    if (entry.replaces) {
+        journal.stock_moved(StockMoveKind::released, entry.sale.view(), entry.item.view(),
+                            acceptance.purchase, acceptance.units, now);
+    } else {
+        journal.tell(EventKind::purchase_cancelled,
+                     {.sale = entry.sale.view(), .purchase = acceptance.purchase}, now);
+    }
+}
+
 StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRecord& record,
                                      const std::string& reason, Instant now) {
     return writing("burying a record", [&] {
@@ -340,8 +354,7 @@ StoreResult<void> SqliteOrders::bury(uint64_t expected_position, const LedgerRec
                 .bind(10, reason_unplaceable)
                 .bind_null(11)
                 .run();
-            statements_->journal.tell(EventKind::purchase_cancelled,
-                                      {.sale = entry.sale.view(), .purchase = acceptance.purchase}, now);
+            tell_cancelled(entry, now);
         }
         const std::string record_text = text_of(record);  // bound, not copied
         Statement insert(

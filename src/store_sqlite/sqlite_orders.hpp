@@ -37,7 +37,8 @@ public:
     StoreResult<void> each_stock_move(const std::function<void(const StockMove&)>& visit) override;
     StoreResult<std::vector<OrderRecord>> due_orders(const DueBy& by, size_t count_max,
                                                      size_t passed_over) override;
-    StoreResult<std::vector<PaymentRecord>> due_payments(Instant now, size_t count_max) override;
+    StoreResult<std::vector<PaymentRecord>> due_payments(DuePayments which, Instant now,
+                                                         size_t count_max) override;
     StoreResult<std::vector<OrderRecord>> orders_in(OrderState, size_t count_max) override;
     StoreResult<std::vector<EventRecord>> events_after(uint64_t number, size_t count_max) override;
     StoreResult<OrderCounts> count_orders() override;
@@ -53,7 +54,7 @@ private:
     std::unique_ptr<sqlite::Connection> own_;  // none if it lives elsewhere
     sqlite::Connection& connection_;
     sqlite::Statement order_, purchase_, orders_of_, payment_, payments_of_, due_orders_, due_payments_,
-        position_;
+        watched_payments_, position_;
 };
 
 class SqliteOrders final : public Orders {
@@ -92,6 +93,7 @@ private:
     void move_position(uint64_t expected, uint64_t to);
     ItemTerms terms_of(const LedgerEntry&);
     Placed place_one(const Placement&, ItemTerms&, Instant now);
+    void tell_cancelled(const LedgerEntry&, Instant now);
     Placed place_alone(const Placement&, Instant now);  // inside a transaction
     bool take_units(std::string_view sale, std::string_view item, int64_t units, HoldState to);
 

@@ -64,9 +64,12 @@ SqliteOrdersReader::SqliteOrdersReader(sqlite::Connection& connection)
       payments_of_(connection, std::string(select_payments) + "WHERE order_id = ? ORDER BY id"),
       due_orders_(connection, std::string(select_orders) + std::string(where_due) +
                                   "ORDER BY o.pay_by_ms LIMIT ?4 OFFSET ?5"),
-      due_payments_(connection,
-                    std::string(select_payments) +
-                        "WHERE look_at_ms IS NOT NULL AND look_at_ms <= ? ORDER BY look_at_ms LIMIT ?"),
+      due_payments_(connection, std::string(select_payments) +
+                                    "WHERE look_at_ms IS NOT NULL AND state != 'voided' AND look_at_ms <= ? "
+                                    "ORDER BY look_at_ms LIMIT ?"),
+      watched_payments_(connection, std::string(select_payments) +
+                                        "WHERE look_at_ms IS NOT NULL AND state == 'voided' AND "
+                                        "look_at_ms <= ? ORDER BY look_at_ms LIMIT ?"),
       position_(connection, "SELECT position FROM worker") {}
 
 SqliteOrdersReader::SqliteOrdersReader(std::unique_ptr<sqlite::Connection> own) : SqliteOrdersReader(*own) {
@@ -238,11 +241,13 @@ StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::due_orders(const DueBy
     });
 }
 
-StoreResult<std::vector<PaymentRecord>> SqliteOrdersReader::due_payments(Instant now, size_t count_max) {
+StoreResult<std::vector<PaymentRecord>> SqliteOrdersReader::due_payments(DuePayments which, Instant now,
+                                                                         size_t count_max) {
     return guarded("reading the payments that are due", [&] {
         std::vector<PaymentRecord> payments;
-        Rows rows(due_payments_.bind(1, to_ms(now)).bind(2, static_cast<int64_t>(count_max)));
-        while (rows.next()) payments.push_back(payment_of(due_payments_));
+        Statement& select = which == DuePayments::awaited ? due_payments_ : watched_payments_;
+        Rows rows(select.bind(1, to_ms(now)).bind(2, static_cast<int64_t>(count_max)));
+        while (rows.next()) payments.push_back(payment_of(select));
         return payments;
     });
 }
@@ -304,7 +309,11 @@ StoreResult<Backlog> SqliteOrdersReader::backlog(const DueBy& by) {
         Statement voiding(connection_, "SELECT min(updated_at_ms) FROM orders WHERE state = 'voiding'");
         backlog.oldest_voiding = earliest(voiding);
         backlog.payments_to_settle = static_cast<uint64_t>(
-            connection_.read_integer("SELECT count(*) FROM payments WHERE look_at_ms IS NOT NULL"));
+            connection_.read_integer("SELECT (SELECT count(*) FROM payments WHERE look_at_ms IS NOT NULL AND "
+                                     "state != 'voided') + (SELECT count(*) FROM payments WHERE look_at_ms "
+                                     "IS NOT NULL AND state == 'voided')"));
+        backlog.refund_asks_max = static_cast<uint64_t>(connection_.read_integer(
+            "SELECT coalesce(max(looks), 0) FROM payments WHERE state == 'refunding'"));
         backlog.dead_letters_open = static_cast<uint64_t>(
             connection_.read_integer("SELECT count(*) FROM dead_letters WHERE state = 'open'"));
         return backlog;

@@ -3,7 +3,7 @@ import sqlite3
 import time
 
 from lib.cli import operator_of
-from lib.shop import buy, eventually, ordered
+from lib.shop import buy, eventually, item_terms, ordered
 
 POISON = bytes(range(16))
 
@@ -63,6 +63,43 @@ def test_a_poisoned_record_is_buried_and_those_behind_it_are_served(own_shop, tm
     assert shop.admin.post(f"/v1/dead-letters/{position}/retry").code == "wrong_state"
     assert "dropped" in operator("dead-letters", "list").stdout
     assert shop.admin.post("/v1/dead-letters/1/drop").code == "not_found"
+
+
+def test_a_letter_whose_cause_was_mended_becomes_an_order(own_shop, tmp_path):
+    shop = own_shop.start()
+    sale = shop.open_sale(items=[item_terms(units_total=2)])
+    assert shop.server.stop() == 0
+    ledger = sqlite3.connect(shop.server.data / "ledger.db")
+    ledger.execute("INSERT INTO ledger(position, sale, item, epoch, bucket, sequence, purchase, buyer, units, "
+                   "accepted_at_ms) VALUES(1, ?, 'ghost', 0, 0, 1, ?, 'bob', 1, ?)",
+                   (sale, POISON, int(time.time() * 1000)))
+    ledger.commit()
+    shop.restart()
+    eventually("it is buried", lambda: shop.admin.get("/v1/dead-letters").json["dead_letters"])
+    bob = shop.buyer("bob")
+    assert bob.get(f"/v1/purchases/{POISON.hex()}").json["status"] == "cancelled"
+    assert shop.server.stop() == 0
+
+    # The cause: the record names an item that never was.
+    ledger.execute("UPDATE ledger SET item = 'phone' WHERE position = 1")
+    ledger.commit()
+    ledger.close()
+    orders = sqlite3.connect(shop.server.data / "orders.db")
+    orders.execute("UPDATE purchases SET item = 'phone' WHERE position = 1")
+    orders.commit()
+    orders.close()
+    shop.restart()
+    operator = operator_of(shop.server, tmp_path)
+    assert operator("dead-letters", "retry", "1").returncode == 0
+    bob = shop.buyer("bob")
+    order = ordered(bob, POISON.hex())["order"]["id"]
+    assert bob.get(f"/v1/orders/{order}").json["state"] == "pending_payment"
+    assert shop.stock(sale)["units_held"] == 1
+    assert shop.admin.get("/v1/dead-letters/1").json["state"] == "retried"
+    assert shop.admin.post("/v1/dead-letters/1/drop").code == "wrong_state"
+    for command in ("reconcile", "replay"):
+        done = operator(command, sale)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_many_letters_are_listed_a_hundred_at_a_time(own_shop, tmp_path):

@@ -228,6 +228,26 @@ def test_an_ended_order_gives_its_unit_back(sold):
     eventually("the unit is back", lambda: sold.stock() == (8, 2, 0))
 
 
+def test_an_order_whose_state_and_units_disagree_is_found(sold):
+    sold.spoil("UPDATE orders SET state = 'refunded' WHERE buyer = 'bob'")
+    assert repair(sold, "unit_not_released")["differences"][0]["order"] == sold.orders["bob"]
+    eventually("the unit is back", lambda: sold.stock() == (8, 2, 0))
+
+    sold.spoil("UPDATE orders SET hold = 'sold' WHERE buyer = 'carol';"
+               "UPDATE items SET units_held = units_held - 1, units_sold = units_sold + 1;"
+               "UPDATE orders SET amount_minor = 1 WHERE buyer = 'alice'")
+    left = sold.reconcile(repair=True)
+    assert not left["agrees"] and left["report"]["repaired_total"] == 0
+    assert [(one["kind"], one["order"]) for one in left["report"]["differences"]] == [
+        ("amount_disagrees", sold.orders["alice"]), ("hold_disagrees", sold.orders["carol"])]
+    for buyer in ("alice", "carol"):
+        assert sold.shop.buyer(buyer).post(f"/v1/orders/{sold.orders[buyer]}/cancel").status == 200
+    after = sold.reconcile()["report"]
+    assert kinds(after) == ["amount_disagrees"], "the end of the order puts its units right, not its price"
+    assert sold.reconcile(acknowledge=[after["differences"][0]["key"]])["agrees"]
+    eventually("every unit is back", lambda: sold.stock() == (10, 0, 0))
+
+
 def test_a_unit_given_back_twice_is_taken_back_once(sold):
     assert sold.buyers["bob"].post(f"/v1/orders/{sold.orders['bob']}/cancel").status == 200
     sold.spoil("INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms) SELECT kind, sale, item, purchase, "

@@ -1,5 +1,6 @@
 """Thousands of orders against a provider that delays, repeats, reorders, loses, forges and lies, and a
 server that dies in the middle. Afterwards money and goods agree, order by order."""
+import base64
 import collections
 import json
 import random
@@ -13,6 +14,7 @@ import pytest
 from crowd import Buyer, Server as Address, Told
 from lib.cli import operator_of
 from lib.ports import free_port
+from lib.receiver import Receiver
 from lib.sandbox import EVERY_FAULT, Sandbox
 from lib.server import Server
 from lib.shop import Shop, item_terms
@@ -20,6 +22,7 @@ from lib.shop import Shop, item_terms
 POLICIES = ("reserve", "at_order", "at_payment")
 PLACES = 24
 SETTLED_S_MAX = 180
+SHOP_SECRET = "whsec_" + base64.b64encode(bytes(24)).decode()
 FINAL = ("paid", "expired", "cancelled", "refunded")
 
 
@@ -28,11 +31,13 @@ class Scene:
         self.port = free_port()
         self.provider = Sandbox(folder, f"http://127.0.0.1:{self.port}/v1/payments/webhook", faults, seed)
         self.provider.start()
+        self.receiver = Receiver()
         self.server = Server(folder, DOORBUSTER_SERVER__LISTEN=f"127.0.0.1:{self.port}",
                              DOORBUSTER_PAYMENTS__LOOK_MS_MIN="300", DOORBUSTER_PAYMENTS__LOOK_MS_MAX="3000",
                              DOORBUSTER_PAYMENTS__VOID_WATCH_S="8", DOORBUSTER_PAYMENTS__TIMEOUT_MS="3000",
                              DOORBUSTER_RISK__STRIKES_BAR="1000", DOORBUSTER_RISK__STRIKES_SLOW="1000",
-                             **self.provider.settings())
+                             DOORBUSTER_WEBHOOKS__URL=self.receiver.url, DOORBUSTER_WEBHOOKS__ALLOW_PRIVATE="true",
+                             DOORBUSTER_WEBHOOKS__SECRETS=SHOP_SECRET, **self.provider.settings())
         self.shop = Shop(self.server).start()
         self.address = Address(self.port, self.server.hmac_secret)
         self.address.is_up.set()
@@ -68,6 +73,7 @@ class Scene:
         if self.server.running():
             self.server.kill()
         self.provider.__exit__()
+        self.receiver.__exit__()
 
 
 @pytest.fixture
@@ -112,8 +118,7 @@ def judge(scene) -> collections.Counter:
     for payment in scene.provider.payments():
         at_provider[payment["reference"]].append(payment)
     counts, wrong = collections.Counter(), []
-    for order in scene.rows("SELECT o.*, p.id IS NOT NULL AS inbox FROM orders o LEFT JOIN purchases p ON p.order_id = o.id "
-                            "AND p.id = o.purchase"):
+    for order in scene.rows("SELECT * FROM orders"):
         kept = [payment for payment in at_provider[str(order["id"])] if payment["state"] == "captured"]
         back = [payment for payment in at_provider[str(order["id"])] if payment["state"] == "refunded"]
         paid = order["state"] == "paid"
@@ -146,14 +151,65 @@ def audit(scene, sales, tmp_path) -> None:
             assert done.returncode == 0, f"{command} {sale}:\n{done.stdout}{done.stderr}"
 
 
+def stories_of(order) -> list:
+    """What may have been told of an order that ended like this, each of it once. More than one only where an order that
+    was underpaid may have ended before."""
+    ended = order["falls_to"]
+    if order["state"] in ("expired", "cancelled"):
+        return [{"created", order["state"]}]
+    if order["state"] == "paid":
+        came_back = order["holder"] is not None and order["holder"] != order["purchase"]
+        return [{"created", ended, "reinstated", "paid"} if came_back else {"created", "paid"}]
+    refunded = {"created", "refunding", "refunded"}
+    return {"it was paid too late, and no unit was left": [refunded | {ended}],
+            "it was paid, but no unit was left": [refunded],
+            "what was paid was not the price": [refunded, refunded | {"expired"}, refunded | {"cancelled"}],
+            }[order["reason"]]
+
+
+def fresh_ids(scene) -> set:
+    """Under which late payments asked for a unit; nobody outside knows them."""
+    with sqlite3.connect(f"file:{scene.server.data}/ledger.db?mode=ro", uri=True) as ledger:
+        return {row[0] for row in ledger.execute("SELECT purchase FROM ledger WHERE replaces IS NOT NULL")}
+
+
 def events_agree(scene) -> None:
-    """The outbox tells of every order's end exactly once, and of nothing else."""
-    told = collections.Counter((row["order_id"], row["kind"]) for row in scene.rows("SELECT order_id, kind FROM events"))
-    for order in scene.rows("SELECT id, state FROM orders"):
-        assert told[order["id"], "order.created"] == 1, order["id"]
-        if order["state"] in ("paid", "refunded", "expired", "cancelled"):
-            assert told[order["id"], "order." + order["state"]] >= 1, (order["id"], order["state"])
-        assert told[order["id"], "order.paid"] <= 1, order["id"]
+    """The outbox tells each thing that happened once, and nothing that did not."""
+    told, of_order, of_sale = collections.Counter(), collections.defaultdict(list), collections.defaultdict(list)
+    for event in scene.rows("SELECT * FROM events ORDER BY number"):
+        if event["kind"] == "purchase.cancelled":
+            told["purchase", event["purchase"]] += 1
+        elif event["kind"] == "payment.refunded":
+            told["payment", event["payment"]] += 1
+        elif event["order_id"] is not None:
+            of_order[event["order_id"]].append(event["kind"].removeprefix("order."))
+        else:
+            of_sale[event["sale"]].append(event["kind"].removeprefix("sale."))
+    orders = {order["id"]: order for order in scene.rows("SELECT * FROM orders")}
+    assert of_order.keys() == orders.keys(), "an order without events, or events without an order"
+    for number, kinds in of_order.items():
+        assert any(sorted(kinds) == sorted(story) for story in stories_of(orders[number])), (dict(orders[number]), kinds)
+        assert kinds[0] == "created", kinds
+    surplus = {("payment", payment["id"]) for payment in scene.rows("SELECT * FROM payments WHERE state = 'refunded'")
+               if (orders[payment["order_id"]]["state"], orders[payment["order_id"]]["payment"]) != ("refunded", payment["id"])}
+    fresh = fresh_ids(scene)
+    never = {("purchase", row["id"]) for row in scene.rows("SELECT id FROM purchases WHERE order_id IS NULL")
+             if row["id"] not in fresh}
+    assert dict(told) == dict.fromkeys(surplus | never, 1)
+    for kinds in of_sale.values():
+        assert kinds == ["opened"] + [("sold_out", "available")[turn % 2] for turn in range(len(kinds) - 1)], kinds
+
+
+def shop_heard_all(scene) -> None:
+    """At least once each, and nothing that is not in the outbox."""
+    deadline = time.monotonic() + SETTLED_S_MAX
+    left = ("SELECT (SELECT count(*) FROM events WHERE number > (SELECT position FROM notifier)) + "
+            "(SELECT count(*) FROM deliveries WHERE state != 'delivered')")
+    while scene.rows(left)[0][0]:
+        assert time.monotonic() < deadline, f"{scene.rows(left)[0][0]} events never reached the shop"
+        time.sleep(0.1)
+    heard = {(one.id, one.json["type"]) for one in scene.receiver.received}
+    assert heard == {(f"evt_{row['number']}", row["kind"]) for row in scene.rows("SELECT number, kind FROM events")}
 
 
 def test_with_every_fault_and_a_server_that_dies_money_and_goods_agree(scene, request, seed, tmp_path):
@@ -167,6 +223,7 @@ def test_with_every_fault_and_a_server_that_dies_money_and_goods_agree(scene, re
     here.wait_until_settled()
     counts = judge(here)
     events_agree(here)
+    shop_heard_all(here)
     audit(here, sales, tmp_path)
     print(f"money: {json.dumps(dict(sorted(counts.items())))}, {kills} kills")
     for state in FINAL:
@@ -190,4 +247,5 @@ def test_without_faults_every_order_that_was_paid_is_paid(scene, seed, tmp_path)
     assert len(here.told.pressed_pay) == 150 and here.told.pressed_pay == paid
     assert counts == {"paid": 150, "refunds": 0}
     events_agree(here)
+    shop_heard_all(here)
     audit(here, sales, tmp_path)
