@@ -186,6 +186,7 @@ bool Owner::run_batch() {
     take_reinstatements();
     const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());
     for (PurchaseCommand command; batch_.size() < most && queue_.pop(command);) {
+        waiting_.remove(command.slot, command.units);  // whoever hears an answer waits no more
         batch_.push_back(command);
     }
     if (batch_.empty() && batch_reinstatements_.empty()) return false;
@@ -197,7 +198,6 @@ bool Owner::run_batch() {
     const int64_t began = steady_ns();
     batch_began_ns_.store(began, std::memory_order_relaxed);
     const StoreResult<void> decided = shard_.decide(batch_, clock_.now(), batch_reinstatements_);
-    for (const PurchaseCommand& command : batch_) waiting_.remove(command.slot, command.units);
     const int64_t usual = batch_ns_.load(std::memory_order_relaxed);
     batch_ns_.store((usual * 7 + steady_ns() - began) / 8, std::memory_order_relaxed);
     batch_began_ns_.store(0, std::memory_order_relaxed);
