@@ -56,6 +56,9 @@ void CheckEndpoints::send(Exchange& exchange, const Who& who, const CheckReply& 
     if (const auto* problem = std::get_if<Problem>(&reply)) {
         return door_.refuse(exchange, Stage::check, *problem);
     }
+    if (std::holds_alternative<ExcusedCheck>(reply)) {
+        return door_.refuse(exchange, Stage::check, Code::check_failed);
+    }
     const Code code = std::get<Code>(reply);
     if (code == Code::check_failed) door_.strike(who.buyer, Strike::failed_check);
     door_.refuse(exchange, Stage::check, code);
