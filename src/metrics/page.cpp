@@ -57,6 +57,10 @@ void add_listeners(Families& families, const std::vector<MetricsSnapshot::Listen
     for (const auto& listener : listeners) {
         families.add(listener.accept_pauses_total, {{"listener", listener.name}});
     }
+    families.counter("doorbuster_idle_closed_total", "Idle connections closed to make room for a newcomer");
+    for (const auto& listener : listeners) {
+        families.add(listener.idle_closed_total, {{"listener", listener.name}});
+    }
 }
 
 void add_purchases(Families& families, const std::vector<MetricsSnapshot::Listener>& listeners) {

@@ -183,6 +183,7 @@ void Front::describe(MetricsSnapshot& snapshot, Instant now) const {
         listener.deadline_closed_total += figures.deadline_closed_total;
         listener.malformed_total += figures.malformed_total;
         listener.accept_pauses_total += figures.accept_pauses_total;
+        listener.idle_closed_total += figures.idle_closed_total;
     };
     for (size_t i = 0; i < gates_.size(); ++i) {
         add(*gates_[i], apis_[i]->probe());
