@@ -76,9 +76,8 @@ Ruling Funnel::take_check(const BuyerId& buyer, Uptime uptime) {
     const Standing standing = rules_->lists->of(buyer);
     if (standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
     if (standing == Standing::allowed) return Ruling::pass();
-    if (state_.strikes.conduct_of(buyer, uptime) == Conduct::barred) {
-        return Ruling::refuse(Stage::risk, Refusal::blocked);
-    }
+    const ConductRuling conduct = state_.strikes.conduct_of(buyer, uptime);
+    if (conduct.conduct == Conduct::barred) return Ruling::bar(Stage::risk, conduct.retry_after);
     if (const auto limit = rules_->limits->checks(buyer, uptime); !limit.passes) {
         return Ruling::refuse(Stage::buyer_limit, limit);
     }
@@ -107,11 +106,7 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
             if (!limit.passes) return Ruling::refuse(Stage::buyers_per_address, limit);
         }
         const ConductRuling conduct = state_.strikes.admit(buyer, uptime);
-        if (conduct.conduct == Conduct::barred) {
-            return {.stage = Stage::risk,
-                    .refusal = Refusal::blocked,
-                    .limit = {.passes = false, .retry_after = conduct.retry_after}};
-        }
+        if (conduct.conduct == Conduct::barred) return Ruling::bar(Stage::risk, conduct.retry_after);
         if (!conduct.passes()) {
             return Ruling::refuse(Stage::risk, LimitRuling::slowed("conduct", state_.strikes.slow_every(),
                                                                    conduct.retry_after));

@@ -244,7 +244,9 @@ TEST_F(FunnelTest, StrikesSlowAndThenBar) {
     expect_refused(ask(alice, {}), Stage::risk, Refusal::rate_limited);
     for (int i = 0; i < 5; ++i) strikes.strike(alice, Strike::failed_check, uptime);
     expect_refused(ask(alice, {}), Stage::risk, Refusal::blocked);
-    expect_refused(funnel().take_check(alice, uptime), Stage::risk, Refusal::blocked);
+    const Ruling barred = funnel().take_check(alice, uptime);
+    expect_refused(barred, Stage::risk, Refusal::blocked);
+    EXPECT_GT(barred.limit.retry_after, Uptime{}) << "until when, as at the purchases";
     EXPECT_TRUE(ask(bob, {}).passes());
 }
 

@@ -42,6 +42,11 @@ struct Ruling {
     static Ruling refuse(Stage stage, const LimitRuling& limit) {
         return {.stage = stage, .refusal = Refusal::rate_limited, .limit = limit};
     }
+    static Ruling bar(Stage stage, Uptime retry_after) {
+        return {.stage = stage,
+                .refusal = Refusal::blocked,
+                .limit = {.passes = false, .retry_after = retry_after}};
+    }
 };
 
 }  // namespace doorbuster

@@ -122,9 +122,19 @@ Conduct Strikes::judge(const Found& found) const {
     return found.own_ticks + found.shared_ticks >= slow_ticks ? Conduct::slowed : Conduct::fine;
 }
 
-Conduct Strikes::conduct_of(const BuyerId& buyer, Uptime uptime) const {
+ConductRuling Strikes::barred(const Found& found) const {
+    const uint64_t bar_ticks = bar_ticks_.load(std::memory_order_relaxed);
+    // A reload may have raised the bar between the two looks.
+    const uint64_t above = found.own_ticks - std::min(found.own_ticks, bar_ticks);
+    return {Conduct::barred, static_cast<int64_t>(above + 1) * tick};
+}
+
+ConductRuling Strikes::conduct_of(const BuyerId& buyer, Uptime uptime) const {
     const uint64_t hash = hash_of(buyer);
-    return judge(find(set_of(hash), tag_of(hash), ticks_of(uptime)));
+    const Found found = find(set_of(hash), tag_of(hash), ticks_of(uptime));
+    const Conduct conduct = judge(found);
+    if (conduct == Conduct::barred) return barred(found);
+    return {conduct, Uptime{}};
 }
 
 ConductRuling Strikes::admit(const BuyerId& buyer, Uptime uptime) {
@@ -134,10 +144,7 @@ ConductRuling Strikes::admit(const BuyerId& buyer, Uptime uptime) {
     const Found found = find(set, tag_of(hash), now);
     const Conduct conduct = judge(found);
     if (conduct == Conduct::fine) return {};
-    if (conduct == Conduct::barred) {
-        const uint64_t above = found.own_ticks - bar_ticks_.load(std::memory_order_relaxed);
-        return {conduct, static_cast<int64_t>(above + 1) * tick};
-    }
+    if (conduct == Conduct::barred) return barred(found);
 
     const bool has_own = found.way != ways;
     const uint32_t tag = has_own ? tag_of(hash) : 0;

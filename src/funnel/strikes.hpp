@@ -56,8 +56,8 @@ public:
 
     void strike(const BuyerId&, Strike, Uptime now);
 
-    // How the buyer stands, without using up a turn.
-    Conduct conduct_of(const BuyerId&, Uptime now) const;
+    // How the buyer stands, without using up a turn: only the barred have to wait.
+    ConductRuling conduct_of(const BuyerId&, Uptime now) const;
 
     // Whether the buyer may try to purchase now. A slowed one who passes has used up the turn:
     // the next comes `slow_every` later.
@@ -96,6 +96,7 @@ private:
     void add_to_shared(Word& shared, uint64_t ticks, uint32_t now) const;
     uint64_t later(uint64_t forgotten_at, uint64_t ticks, uint32_t now) const;
     Conduct judge(const Found&) const;
+    ConductRuling barred(const Found&) const;
 
     // Fixed at construction.
     const uint64_t seed_;

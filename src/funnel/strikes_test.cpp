@@ -27,33 +27,33 @@ void strike(Strikes& strikes, const BuyerId& who, int times, Uptime now = t0) {
 TEST(Strikes, SlowThenBarAndNobodyElse) {
     Strikes strikes(64, terms);
     strike(strikes, alice, 2);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, fine);
     strike(strikes, alice, 1);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), slowed);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, slowed);
     strike(strikes, alice, 3);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), barred);
-    EXPECT_EQ(strikes.conduct_of(bob, t0), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, barred);
+    EXPECT_EQ(strikes.conduct_of(bob, t0).conduct, fine);
     EXPECT_EQ(strikes.strikes_total(), 6u);
 }
 
 TEST(Strikes, EachKindHasItsWeight) {
     Strikes strikes(64, terms);
     strikes.strike(alice, Strike::abandoned_hold, t0);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), slowed);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, slowed);
     strikes.strike(bob, Strike::refused_token, t0);
-    EXPECT_EQ(strikes.conduct_of(bob, t0), fine);
+    EXPECT_EQ(strikes.conduct_of(bob, t0).conduct, fine);
     strikes.strike(bob, Strike::failed_check, t0);
-    EXPECT_EQ(strikes.conduct_of(bob, t0), slowed);
+    EXPECT_EQ(strikes.conduct_of(bob, t0).conduct, slowed);
 }
 
 TEST(Strikes, APointIsForgottenPerForgetTime) {
     Strikes strikes(64, terms);
     strike(strikes, alice, 6);
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + milliseconds(9'900)), barred)
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + milliseconds(9'900)).conduct, barred)
         << "a point counts until it is gone";
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(10)), slowed);
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + milliseconds(39'900)), slowed);
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(40)), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(10)).conduct, slowed);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + milliseconds(39'900)).conduct, slowed);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(40)).conduct, fine);
 }
 
 TEST(Strikes, ABarredBuyerHearsWhenItEnds) {
@@ -62,15 +62,16 @@ TEST(Strikes, ABarredBuyerHearsWhenItEnds) {
     const ConductRuling ruling = strikes.admit(alice, t0);
     EXPECT_EQ(ruling.conduct, barred);
     EXPECT_FALSE(ruling.passes());
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + ruling.retry_after - milliseconds(100)), barred);
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + ruling.retry_after), slowed);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).retry_after, ruling.retry_after) << "whoever asks hears the same";
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + ruling.retry_after - milliseconds(100)).conduct, barred);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + ruling.retry_after).conduct, slowed);
 }
 
 TEST(Strikes, NoBarLastsLongerThanTwiceWhatBars) {
     Strikes strikes(64, terms);
     strike(strikes, alice, 1000);
     EXPECT_LE(strikes.admit(alice, t0).retry_after, seconds(70));
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(120)), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(120)).conduct, fine);
 }
 
 TEST(Strikes, ASlowedBuyerTriesOncePerTurn) {
@@ -88,7 +89,7 @@ TEST(Strikes, ACrowdOfOthersResetsNobody) {
     Strikes strikes(64, terms);
     strike(strikes, alice, 12);
     for (int i = 0; i < 100'000; ++i) strikes.strike(buyer(i), Strike::abandoned_hold, t0);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), barred);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, barred);
     EXPECT_EQ(strikes.memory_bytes(), Strikes(64, terms).memory_bytes());
     EXPECT_GT(strikes.overflowed_total(), 90'000u);
 }
@@ -98,8 +99,8 @@ TEST(Strikes, WhoFoundNoSlotIsSlowedTogetherButNotBarred) {
     for (int i = 0; i < 8; ++i) strikes.strike(buyer(i), Strike::abandoned_hold, t0);
     strike(strikes, alice, 100);
     EXPECT_EQ(strikes.overflowed_total(), 100u);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), slowed);
-    EXPECT_EQ(strikes.conduct_of(bob, t0), slowed) << "stricter, for those who share";
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, slowed);
+    EXPECT_EQ(strikes.conduct_of(bob, t0).conduct, slowed) << "stricter, for those who share";
     EXPECT_TRUE(strikes.admit(alice, t0).passes());
     EXPECT_FALSE(strikes.admit(bob, t0).passes()) << "one turn for all of them";
 }
@@ -109,8 +110,8 @@ TEST(Strikes, PointsInTheSharedEntryOutliveAFreeSlot) {
     for (int i = 0; i < 8; ++i) strikes.strike(buyer(i), Strike::failed_check, t0);
     strike(strikes, alice, 5);
     // By now every slot is forgotten, but alice's points, in the shared entry, are not.
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(15)), slowed);
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(50)), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(15)).conduct, slowed);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(50)).conduct, fine);
 }
 
 TEST(Strikes, AForgottenSlotIsTakenOverWithoutItsPoints) {
@@ -119,7 +120,7 @@ TEST(Strikes, AForgottenSlotIsTakenOverWithoutItsPoints) {
     const Uptime later = t0 + seconds(120);
     strike(strikes, alice, 1, later);
     EXPECT_EQ(strikes.overflowed_total(), 0u);
-    EXPECT_EQ(strikes.conduct_of(alice, later), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, later).conduct, fine);
 }
 
 TEST(Strikes, NewTermsCountFromNowOn) {
@@ -128,7 +129,7 @@ TEST(Strikes, NewTermsCountFromNowOn) {
     StrikeTerms stricter = terms;
     stricter.bar_at = 4;
     strikes.set_terms(stricter);
-    EXPECT_EQ(strikes.conduct_of(alice, t0), barred);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, barred);
 }
 
 TEST(Strikes, NoneIsLostBetweenThreads) {
@@ -144,9 +145,9 @@ TEST(Strikes, NoneIsLostBetweenThreads) {
         });
     }
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(strikes.conduct_of(alice, t0), barred);
-    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(10)), slowed) << "100,000 points exactly";
-    EXPECT_EQ(strikes.conduct_of(buyer(1), t0), fine);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, barred);
+    EXPECT_EQ(strikes.conduct_of(alice, t0 + seconds(10)).conduct, slowed) << "100,000 points exactly";
+    EXPECT_EQ(strikes.conduct_of(buyer(1), t0).conduct, fine);
 }
 
 TEST(Strikes, OneOfManyThreadsGetsTheTurnOfASlowedBuyer) {

@@ -8,13 +8,23 @@
 #include <variant>
 
 #include "funnel/human_check.hpp"
+#include "funnel/pow_check.hpp"
 #include "http/problem.hpp"
 
 namespace doorbuster {
 
+// A check that failed as it fails for honest people, who come late or press twice: it sounds like
+// any other `check_failed` and is no strike.
+struct ExcusedCheck {};
+
 // The body of a 200, valid until the next call; or a refusal from preformatted bytes; or one with
-// details. `check_failed` is one more strike against the buyer.
-using CheckReply = std::variant<std::string_view, Code, Problem>;
+// details. `check_failed` is one more strike against the buyer, unless it is excused.
+using CheckReply = std::variant<std::string_view, Code, ExcusedCheck, Problem>;
+
+inline CheckReply refusal_of(CheckFault fault) {
+    if (fault == CheckFault::expired) return ExcusedCheck{};  // read, so it was this buyer's own
+    return Code::check_failed;
+}
 
 inline std::optional<Code> refusal_of(CheckWindow window) {
     switch (window) {

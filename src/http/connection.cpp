@@ -4,6 +4,7 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -37,8 +38,9 @@ Connection::Connection(Connections& home, boost::asio::ip::tcp::socket socket)
     : home_(home),
       socket_(std::move(socket)),
       peer_(peer_of(socket_)),
+      options_(home.options()),
       // The scan may find a head too large only after a byte too many; one page of room is ample.
-      capacity_(home.options().header_bytes_max + home.options().body_bytes_max + 4096),
+      capacity_(options_->header_bytes_max + options_->body_bytes_max + 4096),
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {}
 
 void Connection::begin() {
@@ -82,10 +84,21 @@ void Connection::begin_drain() {
         return settle();
     }
     if (closed_ || waiting_ != Waiting::idle) return;
-    char byte;
-    const bool has_sent = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-    if (!has_sent) close();  // else its request is read next, answered, and then it closes
+    if (!has_unread()) close();  // else its request is read next, answered, and then it closes
     settle();
+}
+
+bool Connection::has_unread() {
+    char byte;
+    return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+bool Connection::give_way() {
+    CHECK(waiting_ == Waiting::idle && !closed_);
+    if (has_unread()) return false;
+    close();
+    settle();
+    return true;
 }
 
 Language Connection::language() const {
@@ -205,7 +218,7 @@ bool Connection::handle_requests() {
     while (!in_hand_ && !closing_) {
         if (out_.size() > out_bytes_max) return true;
         if (!take_request()) return false;
-        in_hand_ = true;
+        in_hand_ = has_asked_ = true;
         wait_for(Waiting::answer);
         home_.count_request();
         handling_ = true;
@@ -228,9 +241,8 @@ bool Connection::take_request() {
 bool Connection::take_head() {
     if (begin_ == end_) return false;
     const std::string_view bytes(buffer_.get() + begin_, end_ - begin_);
-    const GateOptions& options = home_.options();
-    switch (
-        scan_.scan(bytes, {.bytes_max = options.header_bytes_max, .fields_max = options.header_fields_max})) {
+    switch (scan_.scan(
+        bytes, {.bytes_max = options_->header_bytes_max, .fields_max = options_->header_fields_max})) {
         case HeadScan::Found::more_needed:
             return false;
         case HeadScan::Found::malformed:
@@ -247,7 +259,7 @@ bool Connection::take_head() {
         return false;
     }
     has_head_ = true;
-    if (head_.content_length > options.body_bytes_max) {
+    if (head_.content_length > options_->body_bytes_max) {
         reject(Code::body_too_large);
         return false;
     }
@@ -259,7 +271,7 @@ bool Connection::take_body() {
     if (head_.is_chunked) {
         char* const raw = body + chunks_.body_size();
         const size_t raw_size = static_cast<size_t>(buffer_.get() + end_ - raw);
-        const auto step = chunks_.decode(body, {raw, raw_size}, home_.options().body_bytes_max);
+        const auto step = chunks_.decode(body, {raw, raw_size}, options_->body_bytes_max);
         switch (step.status) {
             case ChunkDecoder::Status::malformed:
                 reject(Code::malformed);
@@ -379,10 +391,14 @@ void Connection::wait_for(Waiting waiting) {
     // A deadline counts from the first byte; later ones do not move it.
     if (waiting == waiting_ && waiting != Waiting::idle) return;
     waiting_ = waiting;
-    const GateOptions& options = home_.options();
+    idle_hook.unlink();
+    const GateOptions& options = *options_;
     switch (waiting) {
         case Waiting::idle:
-            deadline_ = home_.deadline_in(options.idle_deadline);
+            deadline_ =
+                home_.deadline_in(has_asked_ ? options.idle_deadline
+                                             : std::min(options.header_deadline, options.idle_deadline));
+            home_.idles(*this, has_asked_);
             return;
         case Waiting::head:
             deadline_ = home_.deadline_in(options.header_deadline);
@@ -447,6 +463,7 @@ void Connection::read_over() {
 void Connection::close() {
     if (closed_) return;
     closed_ = true;
+    idle_hook.unlink();
     boost::system::error_code ignored;
     socket_.close(ignored);
     forsake_stream();

@@ -5,7 +5,10 @@
 // nothing is read meanwhile, so a pipelining flood waits in the kernel. Answers gather
 // in the output and leave with one write when no further request can be taken up.
 //
-// Deadlines are coarse: the gate's tick looks at `deadline_`; no timer per request.
+// Deadlines are coarse: the gate's tick looks at `deadline_`; no timer per request. Until its
+// first request has come a connection has no longer than that request's header: only who has
+// asked before may stay and be silent. Where there is no room for a newcomer, it may have to go
+// for it.
 //
 // A stream is the last answer of its connection. What its client sends meanwhile is read
 // over, one buffer at most per piece sent: the end of it tells that the client has gone.
@@ -17,6 +20,7 @@
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/intrusive/list_hook.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -31,6 +35,7 @@ namespace doorbuster {
 
 class Connections;
 struct Framing;
+struct GateOptions;
 
 class Connection final : public Exchange {
 public:
@@ -42,6 +47,7 @@ public:
     void resume();        // goes on after an answer that came late
     void tick(Time now);  // closes if a deadline has passed
     void begin_drain();   // closes if nothing but a stream is under way
+    bool give_way();      // closes, unless its request is here already
 
     bool lingers() const { return waiting_ == Waiting::linger; }
 
@@ -59,7 +65,10 @@ public:
     bool lags() const override { return writing_; }
     void end_stream() override;
 
-    size_t index = 0;  // its place among its gate's connections; theirs to set
+    // Its gate's connections' to set.
+    size_t index = 0;  // its place among them
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> idle_hook;
+    Time idle_since{};
 
 private:
     // Whom it waits for, and so which deadline holds.
@@ -93,10 +102,12 @@ private:
     void close();
     void settle();  // the last act of every entry point: `this` may be gone after it
     bool done() const;
+    bool has_unread();
 
     Connections& home_;
     boost::asio::ip::tcp::socket socket_;
     const Address peer_;
+    const std::shared_ptr<const GateOptions> options_;  // as they were when it came
 
     // Input: [begin_, end_) holds what no answer has used up yet.
     const size_t capacity_;
@@ -124,12 +135,13 @@ private:
     Waiting waiting_ = Waiting::idle;
     Time deadline_ = Time::max();
 
-    bool in_hand_ = false;   // a request waits for its answer
-    bool handling_ = false;  // inside the handler: proceed() goes on afterwards
-    bool resuming_ = false;  // in the gate's list of connections to resume
-    bool closing_ = false;   // the last answer is in the output
-    bool reading_ = false;   // an asynchronous read is pending
-    bool writing_ = false;   // an asynchronous wait for room is pending
+    bool has_asked_ = false;  // at least one request has come
+    bool in_hand_ = false;    // a request waits for its answer
+    bool handling_ = false;   // inside the handler: proceed() goes on afterwards
+    bool resuming_ = false;   // in the gate's list of connections to resume
+    bool closing_ = false;    // the last answer is in the output
+    bool reading_ = false;    // an asynchronous read is pending
+    bool writing_ = false;    // an asynchronous wait for room is pending
     bool closed_ = false;
 };
 

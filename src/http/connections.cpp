@@ -8,6 +8,9 @@ namespace doorbuster {
 
 namespace {
 
+// A request may be on its way this long, and a client that goes on asking may think this long.
+constexpr std::chrono::seconds silent_grace{1}, idle_grace{5};
+
 std::chrono::sys_seconds wall_clock() {
     return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
 }
@@ -18,7 +21,7 @@ Connections::Connections(Gate& gate, boost::asio::io_context& context, const Gat
                          std::function<void()> on_room)
     : gate_(gate),
       context_(context),
-      options_(options),
+      options_(std::make_shared<const GateOptions>(options)),
       on_room_(std::move(on_room)),
       now_(std::chrono::steady_clock::now()) {
     date_.set(wall_clock());
@@ -39,6 +42,35 @@ void Connections::tick() {
     date_.set(wall_clock());
     // Backwards: one that goes leaves its place to the last, which has been looked at.
     for (size_t i = open_.size(); i-- > 0;) open_[i]->tick(now_);
+    if (!has_room() && longest_idle() != nullptr) on_room_();
+}
+
+void Connections::set_options(GateOptions options) {
+    options.connections_max = options_->connections_max;
+    options_ = std::make_shared<const GateOptions>(std::move(options));
+}
+
+void Connections::idles(Connection& connection, bool has_asked) {
+    connection.idle_since = now_;
+    (has_asked ? idle_ : silent_).push_back(connection);
+}
+
+Connection* Connections::longest_idle() {
+    if (!silent_.empty() && now_ - silent_.front().idle_since >= silent_grace) return &silent_.front();
+    if (!idle_.empty() && now_ - idle_.front().idle_since >= idle_grace) return &idle_.front();
+    return nullptr;
+}
+
+bool Connections::make_room() {
+    // Bounded: each turn takes one out of the lists.
+    while (Connection* connection = longest_idle()) {
+        if (connection->give_way()) {
+            idle_closed_.add();
+            return true;
+        }
+        connection->idle_hook.unlink();  // it has asked by now, and is read next
+    }
+    return false;
 }
 
 void Connections::drain(std::function<void()> drained) {
@@ -95,7 +127,8 @@ GateFigures Connections::figures() const {
             .requests_total = requests_.value(),
             .deadline_closed_total = deadline_closed_.value(),
             .malformed_total = malformed_.value(),
-            .accept_pauses_total = accept_pauses_.value()};
+            .accept_pauses_total = accept_pauses_.value(),
+            .idle_closed_total = idle_closed_.value()};
 }
 
 }  // namespace doorbuster

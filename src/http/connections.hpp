@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include <chrono>
 #include <functional>
@@ -39,19 +40,27 @@ public:
     template <class Work>
     void gather(Work&& work);
 
-    bool has_room() const { return open_.size() < options_.connections_max; }
+    bool has_room() const { return open_.size() < options_->connections_max; }
+    // For a newcomer the connection goes that has been silent longest: first of those that never
+    // sent a request, then of the others. False if all are busy or were so a moment ago.
+    bool make_room();
+
+    // For connections made from now on; `connections_max` stays.
+    void set_options(GateOptions options);
+
     GateFigures figures() const;
     void count_accept_pause() { accept_pauses_.add(); }
 
     // For a connection.
     Gate& gate() { return gate_; }
     Handler& handler() { return *handler_; }
-    const GateOptions& options() const { return options_; }
+    const std::shared_ptr<const GateOptions>& options() const { return options_; }
     const DateLine& date() const { return date_; }
     bool is_draining() const { return is_draining_; }
     uint32_t retry_after_s() const { return 1 + retry_turn_++ % retry_after_s_max; }
     // No earlier than asked, at most two ticks later.
     Connection::Time deadline_in(milliseconds wait) const { return now_ + wait + tick_every; }
+    void idles(Connection& connection, bool has_asked);
     void resume_later(Connection& connection);
     void lingering(Connection& connection);
     void remove(Connection& connection);
@@ -62,12 +71,21 @@ public:
 private:
     void resume_all();
     void announce_drained();
+    Connection* longest_idle();
 
     Gate& gate_;
     boost::asio::io_context& context_;
-    const GateOptions options_;
+    std::shared_ptr<const GateOptions> options_;
     const std::function<void()> on_room_;
     Handler* handler_ = nullptr;
+
+    // Those that wait for a request, the longest first. Above `open_`: a connection that goes takes
+    // itself out.
+    using IdleList = boost::intrusive::list<
+        Connection,
+        boost::intrusive::member_hook<Connection, decltype(Connection::idle_hook), &Connection::idle_hook>,
+        boost::intrusive::constant_time_size<false>>;
+    IdleList silent_, idle_;  // without a request so far; after one
 
     std::vector<std::unique_ptr<Connection>> open_;  // bound: connections_max
     std::vector<Connection*> to_resume_;             // bound: as many
@@ -82,7 +100,7 @@ private:
     DateLine date_;
     mutable uint32_t retry_turn_ = 0;  // clients that were refused together come back apart
 
-    Counter opened_, closed_, requests_, deadline_closed_, malformed_, accept_pauses_;
+    Counter opened_, closed_, requests_, deadline_closed_, malformed_, accept_pauses_, idle_closed_;
 };
 
 template <class Work>

@@ -88,7 +88,7 @@ uint16_t Gate::port() const {
     return state_->listener.port();
 }
 size_t Gate::connections_max() const {
-    return state_->connections.options().connections_max;
+    return state_->connections.options()->connections_max;
 }
 DelaySensor& Gate::delay_sensor() {
     return state_->sensor;
@@ -123,6 +123,10 @@ void Gate::State::sense(Uptime due) {
     sense_timer.async_wait([this, next](const boost::system::error_code& error) {
         if (!error) sense(next);
     });
+}
+
+void Gate::set_options(const GateOptions& options) {
+    post([state = state_.get(), options] { state->connections.set_options(options); });
 }
 
 void Gate::post(std::function<void()> task) {

@@ -49,7 +49,7 @@ struct GateOptions {
 
 struct GateFigures {  // single writer each; read by the metrics
     uint64_t connections_open = 0, connections_total = 0, requests_total = 0, deadline_closed_total = 0,
-             malformed_total = 0, accept_pauses_total = 0;
+             malformed_total = 0, accept_pauses_total = 0, idle_closed_total = 0;
 };
 
 class Gate final : public ReplySink {
@@ -65,6 +65,10 @@ public:
     uint16_t index() const;  // its place among the ReplySinks
     uint16_t port() const;   // as bound
     size_t connections_max() const;
+
+    // For connections made from now on; where it listens, its core and how many there may be stay.
+    // From any thread.
+    void set_options(const GateOptions& options);
 
     void post(std::function<void()> task);  // runs on the gate's thread, in order
     void deliver(std::span<const PurchaseReply>) override;

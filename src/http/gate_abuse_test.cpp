@@ -160,6 +160,30 @@ TEST_F(GateAbuseTest, SlowClientsAreClosedAtTheirDeadline) {
     EXPECT_GE(gate_->figures().deadline_closed_total, 3u);
 }
 
+TEST_F(GateAbuseTest, ANewConnectionThatSendsNothingHasNoLongerThanAHeader) {
+    using namespace std::chrono_literals;
+    start({.header_deadline = 1ms});  // and a minute for who has asked
+    Client served = connect();
+    EXPECT_EQ(served.ask(get("/echo")).status(), 200);
+    Client silent = connect();
+    EXPECT_TRUE(silent.is_closed());
+    EXPECT_EQ(served.ask(get("/echo")).status(), 200);
+}
+
+TEST_F(GateAbuseTest, ANewcomerIsServedWhileSilentConnectionsTakeAllTheRoom) {
+    start({.connections_max = 3});
+    Client served = connect();
+    EXPECT_EQ(served.ask(get("/echo")).status(), 200);
+    Client first = connect(), second = connect();
+    while (gate_->figures().connections_open < 3) sync();
+    Client newcomer = connect();
+    EXPECT_EQ(newcomer.ask(get("/echo")).status(), 200);
+    EXPECT_TRUE(first.is_closed()) << "silent for the longest";
+    EXPECT_EQ(served.ask(get("/echo")).status(), 200) << "who has asked before stays, longer";
+    EXPECT_EQ(second.ask(get("/echo")).status(), 200);
+    EXPECT_EQ(gate_->figures().idle_closed_total, 1u);
+}
+
 TEST_F(GateAbuseTest, DrippingBytesDoNotMoveTheDeadline) {
     using namespace std::chrono_literals;
     start({.header_bytes_max = 1 << 20, .header_deadline = 1ms});

@@ -134,11 +134,7 @@ void Listener::room_again() {
 }
 
 void Listener::accept() {
-    if (!connections_->has_room()) {
-        connections_->count_accept_pause();
-        tell_of_pause("server.connections_max is reached");
-        return;
-    }
+    if (!connections_->has_room()) return accept_when_asked();
     is_accepting_ = true;
     acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
         is_accepting_ = false;
@@ -149,6 +145,19 @@ void Listener::accept() {
         }
         connections_->add(std::move(socket));
         accept();
+    });
+}
+
+// Nobody has to go before somebody has come.
+void Listener::accept_when_asked() {
+    is_accepting_ = true;
+    acceptor_.async_wait(tcp::acceptor::wait_read, [this](const boost::system::error_code& error) {
+        is_accepting_ = false;
+        if (error || !acceptor_.is_open()) return;
+        if (connections_->has_room()) return accept();
+        if (connections_->make_room()) return;  // room_again, when it has gone
+        connections_->count_accept_pause();
+        tell_of_pause("server.connections_max is reached");
     });
 }
 

@@ -1,8 +1,8 @@
 // Listener: a gate's own socket on the shared port, and when it accepts.
 //
-// Accepting pauses while there is no room for one more connection, and for a moment when
-// the process has run out of file descriptors: those that are open go on being served, and
-// those that wait are held back by the kernel. Told to the log once a second at most.
+// Accepting pauses while there is no room for one more connection and none that is idle can make
+// some, and for a moment when the process has run out of file descriptors: those that are open go on being
+// served, and those that wait are held back by the kernel. Told to the log once a second at most.
 //
 // Thread safety: none.
 #pragma once
@@ -27,7 +27,7 @@ public:
     ~Listener();
 
     void start(Connections& connections);
-    void room_again();  // a connection has gone
+    void room_again();  // a connection has gone, or could
 
     // Accepts those that the kernel has already let in, and no more.
     void stop();
@@ -39,6 +39,7 @@ private:
     using Tcp = boost::asio::ip::tcp;
 
     void accept();
+    void accept_when_asked();
     void pause(const boost::system::error_code& why);
     void tell_of_pause(std::string_view reason);
 

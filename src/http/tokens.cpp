@@ -77,11 +77,12 @@ CheckReply Tokens::answer(const Ask& ask) {
 CheckReply Tokens::answer_pow(const Ask& ask, const Body& body, const ItemId& item) {
     const auto read =
         ask.pow.read(body.answer().value, {.sale = ask.listed.sale.id, .buyer = ask.who.buyer}, ask.now);
-    if (!read) return Code::check_failed;
+    if (!read) return refusal_of(read.error());
     const Burn burn = burned_.burn(read->mark, read->expires_at);
     if (burn == Burn::full) return Code::overloaded;
     const bool is_named = !body.has_challenge() || body.challenge().value == read->id();
-    if (burn != Burn::first || !read->is_right || !is_named) return Code::check_failed;
+    if (!read->is_right || !is_named) return Code::check_failed;
+    if (burn != Burn::first) return ExcusedCheck{};
     return mint(ask, item, read->id());
 }
 
@@ -89,10 +90,11 @@ CheckReply Tokens::answer_image(const Ask& ask, const Body& body, const ItemId& 
     const std::string_view id = body.challenge().value;
     const auto read = ask.image.read(id, body.answer().value,
                                      {.sale = ask.listed.sale.id, .buyer = ask.who.buyer}, ask.now);
-    if (!read) return Code::check_failed;
+    if (!read) return refusal_of(read.error());
     const Burn burn = burned_.burn(read->mark, read->expires_at);
     if (burn == Burn::full) return Code::overloaded;
-    if (burn != Burn::first || !read->is_right) return Code::check_failed;
+    if (!read->is_right) return Code::check_failed;
+    if (burn != Burn::first) return ExcusedCheck{};
     return mint(ask, item, id);
 }
 

@@ -89,6 +89,26 @@ TEST_F(TokensTest, AnExpiredCheckFails) {
     EXPECT_EQ(code_of(token(pow_answer(solve(made)))), Code::check_failed);
 }
 
+TEST_F(TokensTest, ComingLateAndSendingTheRightAnswerAgainAreExcusedAndNothingElseIs) {
+    const json::object made = body_of(challenge(""));
+    const std::string right = pow_answer(solve(made));
+    EXPECT_TRUE(body_of(token(right)).contains("token"));
+    EXPECT_TRUE(is_excused(token(right)));
+    EXPECT_FALSE(is_excused(token(pow_answer(solve(made, 1)))));
+    const json::object shown = picture();
+    EXPECT_FALSE(is_excused(token(image_answer(shown, "CEH394"))));
+    EXPECT_TRUE(is_excused(token(image_answer(shown, "CEH349"))));
+    EXPECT_FALSE(is_excused(token(image_answer(shown, "CEH394"))));
+
+    now = t0 + 5min;
+    EXPECT_TRUE(is_excused(token(right)));
+    EXPECT_TRUE(is_excused(token(image_answer(shown, "CEH349"))));
+    who.buyer = bob;  // late, and not his
+    EXPECT_FALSE(is_excused(token(right)));
+    EXPECT_FALSE(is_excused(token(image_answer(shown, "CEH349"))));
+    EXPECT_FALSE(is_excused(token(pow_answer("garbage"))));
+}
+
 TEST_F(TokensTest, ASlipInTheItemBurnsNothing) {
     const std::string payload = solve(body_of(challenge("")));
     EXPECT_EQ(code_of(token(pow_answer(payload, "fone"))), Code::not_found);

@@ -21,11 +21,12 @@ struct MetricsSnapshot {
         std::string name;                  // "public", "admin"
         std::vector<const Probe*> probes;  // one per gate thread
         uint64_t connections_open = 0, connections_total = 0, deadline_closed_total = 0, malformed_total = 0,
-                 accept_pauses_total = 0;
+                 accept_pauses_total = 0, idle_closed_total = 0;
     };
     struct Units {
         std::string sale, item;
         uint64_t available = 0, held = 0, sold = 0;
+        uint64_t sold_out_changes = 0;  // to sold out and back
     };
 
     static constexpr size_t item_rows_max = 1000;

@@ -78,6 +78,12 @@ Front::Front(const Config& config, const PageTerms& page_terms)
     admin_address_ = with_port(config.admin.listen, admin_gate_->port());
 }
 
+void Front::set_limits(const Config& config) {
+    const GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
+    for (const auto& gate : gates_) gate->set_options(options);
+    admin_gate_->set_options(gate_options(config, config.admin.listen, config.admin.body_bytes_max));
+}
+
 std::vector<ReplySink*> Front::sinks() {
     std::vector<ReplySink*> sinks;
     for (const auto& gate : gates_) sinks.push_back(gate.get());
@@ -183,6 +189,7 @@ void Front::describe(MetricsSnapshot& snapshot, Instant now) const {
         listener.deadline_closed_total += figures.deadline_closed_total;
         listener.malformed_total += figures.malformed_total;
         listener.accept_pauses_total += figures.accept_pauses_total;
+        listener.idle_closed_total += figures.idle_closed_total;
     };
     for (size_t i = 0; i < gates_.size(); ++i) {
         add(*gates_[i], apis_[i]->probe());
@@ -204,7 +211,8 @@ void Front::describe(MetricsSnapshot& snapshot, Instant now) const {
                                       .item = item.item.id.str(),
                                       .available = stock.units_available,
                                       .held = stock.units_held,
-                                      .sold = stock.units_sold});
+                                      .sold = stock.units_sold,
+                                      .sold_out_changes = item.board->sold_out_version()});
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <future>
 
 #include "sale/testing.hpp"
+#include "shard/shard_testing.hpp"
 #include "store_sqlite/sqlite_ledger.hpp"
 #include "store_sqlite/testing.hpp"
 
@@ -74,6 +75,43 @@ TEST_F(OwnerTest, EverySubmittedCommandGetsExactlyOneReplyAndNoUnitIsSoldTwice) 
 TEST_F(OwnerTest, BeforeItRunsPurchasesHearRebuilding) {
     open(1);
     EXPECT_EQ(owner.submit({ItemSlot{0}, purchase(1), alice, 1, 0, nullptr}), Submitted::rebuilding);
+}
+
+TEST_F(OwnerTest, WhoeverHearsAnAnswerIsNotCountedAsWaitingAnyMore) {
+    struct Looking final : ReplySink {
+        Owner* owner = nullptr;
+        std::atomic<uint64_t> replies{0}, waiting{0};
+        void deliver(std::span<const PurchaseReply> some) override {
+            waiting += owner->units_waited_for(ItemSlot{0});
+            replies += some.size();
+        }
+    };
+    Looking looking;
+    looking.owner = &owner;
+    owner.control(open_book(1));
+    owner.set_sinks({&looking});
+    owner.start();
+    for (uint32_t number = 1; number <= 2; ++number) {  // a yes and a sold_out, one batch each
+        const BuyerId buyer("buyer-" + std::to_string(number));
+        ASSERT_EQ(owner.submit({ItemSlot{0}, purchase(number), buyer, 1, 0, nullptr}), Submitted::queued);
+        while (looking.replies < number) std::this_thread::yield();
+    }
+    owner.stop();
+    EXPECT_EQ(looking.waiting, 0u);
+
+    const Heard nobody;
+    FailingLedger full{nobody};
+    full.fails = true;
+    Shard broken(full);
+    Owner failing{broken, clock, {}, {}};
+    looking.owner = &failing;
+    failing.control(open_book(9));
+    failing.set_sinks({&looking});
+    failing.start();
+    ASSERT_EQ(failing.submit({ItemSlot{0}, purchase(1), alice, 1, 0, nullptr}), Submitted::queued);
+    failing.stop();
+    EXPECT_EQ(looking.replies, 3u);
+    EXPECT_EQ(looking.waiting, 0u);
 }
 
 TEST_F(OwnerTest, AControlIsAppliedBehindWhatWasGivenBefore) {

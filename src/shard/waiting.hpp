@@ -1,7 +1,7 @@
 // WaitingUnits: how many units of each item are asked for by purchases that wait for the book.
 //
 // Gate threads count up before they put a purchase into the queue, the owner thread counts
-// down when it is decided; a gate reads it to tell a crowd that cannot all be served.
+// down when it takes it out to decide it; a gate reads it to tell a crowd that cannot all be served.
 //
 // Bound: slots_max items over the life of the process, each a word; blocks of words are made
 // when an item of theirs is first asked for. An item beyond the bound is never crowded.

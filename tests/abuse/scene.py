@@ -1,9 +1,16 @@
 """A scene: honest buyers beside an attack, and the audit that nothing but what they bought is gone."""
 import re
+import resource
 from pathlib import Path
 
 from lib.client import Answer, Client
 from lib.shop import Shop, buy, eventually, item_terms
+
+
+def memory_bytes(shop: Shop) -> int:
+    """What the server has in memory."""
+    statm = Path(f"/proc/{shop.server.process.pid}/statm").read_text()
+    return int(statm.split()[1]) * resource.getpagesize()
 
 
 def wakeups(shop: Shop, thread: str) -> int:

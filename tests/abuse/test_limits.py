@@ -1,13 +1,12 @@
 """Floods: whose address counts, how exactly limits hold, and that their tables stay small."""
 import json
-import resource
 import threading
 import time
 
 import pytest
 
 from lib.shop import buy, eventually, item_terms
-from scene import Scene
+from scene import Scene, memory_bytes
 from wire import Pipe, get
 
 BURST = 20
@@ -125,11 +124,6 @@ def test_37_limits_at_their_edge(serving):
         scene = Scene(shop)
         scene.honest(scene.sale(), shop.buyer(source="127.0.0.3"))
         scene.audit()
-
-
-def memory_bytes(shop) -> int:
-    with open(f"/proc/{shop.server.process.pid}/statm") as statm:
-        return int(statm.read().split()[1]) * resource.getpagesize()
 
 
 def numbered(number: int) -> str:

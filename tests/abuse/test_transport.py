@@ -6,11 +6,12 @@ import pytest
 
 from lib.client import RawConnection
 from lib.shop import buy, eventually
-from scene import Scene
+from scene import Scene, memory_bytes
 from wire import Pipe, get, purchase, purchase_head, rejected
 
 DEADLINE_MS = 300
 OPEN_FILES_MAX, OPEN_FILES_RESERVED = 200, 128
+CONNECTIONS_MAX = 20
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_23_slow_heads_slow_bodies_and_readers_that_never_read(shop, scene):
     closed = shop.figure("doorbuster_deadline_closed_total", listener="public")
     head = purchase_head(shop, sale, "mallory", "Content-Length: 16")
     with RawConnection(shop.server.public_port) as slow_head, RawConnection(shop.server.public_port) as slow_body, \
-            socket.socket() as never_reads:
+            socket.socket() as never_reads, RawConnection(shop.server.public_port) as silent:
         slow_head.send(head.encode())
         slow_body.send((head + '\r\n{"item":').encode())
         never_reads.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -96,18 +97,28 @@ def test_23_slow_heads_slow_bodies_and_readers_that_never_read(shop, scene):
                 asked = asked[never_reads.send(asked):] or get("/openapi.json") * 200
         except (BlockingIOError, ConnectionResetError):
             pass  # the server has stopped taking more
-        scene.honest(sale)  # while all three hang
+        scene.honest(sale)  # while all of them hang
         for connection in (slow_head, slow_body):
             assert connection.receive().code == "timeout"
             assert connection.at_end()
+        assert silent.at_end(), "long before the deadline of those who have asked"
         eventually("the one that never reads is closed as well",
-                   lambda: shop.figure("doorbuster_deadline_closed_total", listener="public") >= closed + 3)
+                   lambda: shop.figure("doorbuster_deadline_closed_total", listener="public") >= closed + 4)
     scene.honest(sale)
 
 
-def memory_bytes(shop) -> int:
-    with open(f"/proc/{shop.server.process.pid}/statm") as statm:
-        return int(statm.read().split()[1]) * resource.getpagesize()
+def test_23_one_address_that_holds_every_connection(serving):
+    with serving(DOORBUSTER_SERVER__THREADS="1", DOORBUSTER_SERVER__CONNECTIONS_MAX=str(CONNECTIONS_MAX)) as shop:
+        scene = Scene(shop)
+        sale = scene.sale()
+        held = [RawConnection(shop.server.public_port) for _ in range(2 * CONNECTIONS_MAX)]  # the rest wait in line
+        eventually("they hold every connection",
+                   lambda: shop.figure("doorbuster_connections_open", listener="public") == CONNECTIONS_MAX)
+        scene.honest(sale)
+        assert shop.figure("doorbuster_idle_closed_total", listener="public") > 0
+        for connection in held:
+            connection.close()
+        scene.audit()
 
 
 def test_24_a_pipelining_flood(shop, scene):
