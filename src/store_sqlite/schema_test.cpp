@@ -132,15 +132,15 @@ TEST(Schema, OnlyAnOrderThatHasGivenItsUnitsBackCountsForNothing) {
 }
 
 // The database as it was one step before the newest.
-void prepare_older(sqlite::Connection& connection, const sqlite::Schema& newest) {
+void prepare_older(sqlite::Connection& connection, const sqlite::Schema& newest, size_t versions = 1) {
     sqlite::prepare(connection, {newest.name, newest.application_id,
-                                 newest.migrations.first(newest.migrations.size() - 1)});
+                                 newest.migrations.first(newest.migrations.size() - versions)});
 }
 
 TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
     TemporaryFolder folder;
     sqlite::Connection connection(folder.path("orders.db"), sqlite::Access::write);
-    prepare_older(connection, sqlite::orders_schema);
+    prepare_older(connection, sqlite::orders_schema, 2);
     connection.execute(
         "INSERT INTO sales(id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, "
         "stock_policy, "
@@ -175,6 +175,7 @@ TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
         {"SELECT order_id FROM payments WHERE id = 21", 11},
         {"SELECT next_at_ms FROM deliveries JOIN delivery_attempts USING(event) WHERE state = 'pending'", 77},
         {"SELECT position FROM stock_moves WHERE kind = 'sold' AND purchase = x'01'", 1},
+        {"SELECT id FROM orders INDEXED BY orders_by_buyer WHERE buyer_key = buyer_key('alice')", 11},
         {"PRAGMA foreign_keys", 1},
         {"SELECT count(*) FROM pragma_foreign_key_check", 0}};
     for (const auto& [question, answer] : kept)
