@@ -98,7 +98,7 @@ int run(const Config& config, const ServeMode& mode) {
                  .batch_max = config.shard.batch_max,
                  .wait_max = milliseconds(config.shard.wait_ms_max.value()),
                  .rate_per_second_max = config.shard.rate_per_second_max},
-                {.on_append = [&] { orders_thread_at->wake(); }, .on_failure = fail});
+                {.on_append = [&] { orders_thread_at->ledger_grew(); }, .on_failure = fail});
     owner.set_sinks(front.sinks());
     Snowflake ids(config.orders.node, *last_id);
     OrderTally tally;
