@@ -1,6 +1,9 @@
 #include "base/rfc3339.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
+
+#include <iterator>
 
 namespace doorbuster {
 
@@ -11,11 +14,13 @@ std::string format_rfc3339(Instant at) {
     const year_month_day date(day);
     const hh_mm_ss time(at - day);
     const auto ms = time.subseconds().count();
-    const std::string whole =
-        fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+    std::string text =
+        fmt::format(FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}"), static_cast<int>(date.year()),
                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
                     time.hours().count(), time.minutes().count(), time.seconds().count());
-    return ms == 0 ? whole + "Z" : whole + fmt::format(".{:03}Z", ms);
+    if (ms != 0) fmt::format_to(std::back_inserter(text), FMT_COMPILE(".{:03}"), ms);
+    text += 'Z';
+    return text;
 }
 
 namespace {

@@ -52,6 +52,7 @@ struct Gate::State {
     Connections connections;
     asio::steady_timer ticker, sense_timer;
     DelaySensor sensor;
+    bool senses = false;  // from when somebody asks for it: a hundred times a second is much for an idle gate
     Handler* handler = nullptr;
     std::vector<PurchaseReply> taken;  // kept for its memory
 
@@ -91,6 +92,9 @@ size_t Gate::connections_max() const {
     return state_->connections.options()->connections_max;
 }
 DelaySensor& Gate::delay_sensor() {
+    asio::post(state_->context, [state = state_.get()] {
+        if (!std::exchange(state->senses, true)) state->sense(uptime());
+    });
     return state_->sensor;
 }
 GateFigures Gate::figures() const {
@@ -101,7 +105,6 @@ void Gate::State::run() {
     set_thread_up("gate-" + std::to_string(index), cpu);
     listener.start(connections);
     tick();
-    sense(uptime());
     context.run();
 }
 

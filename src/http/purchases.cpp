@@ -1,5 +1,6 @@
 #include "http/purchases.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <boost/json/serialize.hpp>
@@ -194,14 +195,15 @@ void PurchaseEndpoints::answer_accepted(Exchange& exchange, const Book::ReserveA
     std::array<char, 640> text;
     const auto written = fmt::format_to_n(
         text.data(), text.size(),
-        R"({{"id":"{}","status":"{}","sale":"{}","item":"{}","quantity":{},"sequence":{},"accepted_at":"{}","accepted_at_ms":{}}})",
+        FMT_COMPILE(
+            R"({{"id":"{}","status":"{}","sale":"{}","item":"{}","quantity":{},"sequence":{},"accepted_at":"{}","accepted_at_ms":{}}})"),
         id, has_ended ? "cancelled" : "accepted", sale, body->item.view(), body->quantity, answer.sequence,
         format_rfc3339(answer.accepted_at), to_ms(answer.accepted_at));
     CHECK(written.size <= text.size());
 
     std::array<char, 128> headers;
-    const auto head =
-        fmt::format_to_n(headers.data(), headers.size(), "{}Location: /v1/purchases/{}\r\n", no_store, id);
+    const auto head = fmt::format_to_n(headers.data(), headers.size(),
+                                       FMT_COMPILE("{}Location: /v1/purchases/{}\r\n"), no_store, id);
     CHECK(head.size <= headers.size());
     replies_.send(
         exchange,

@@ -77,6 +77,7 @@ void OrdersThread::run() {
         }
 
         auto next = OrderWorker::Next::idle;
+        worker_wants_records_.store(true);  // before it looks: what comes then wakes this thread
         if (!failed) {
             const auto stepped = worker_.step(clock_.now(), uptime);
             if (stepped) {
@@ -104,10 +105,12 @@ void OrdersThread::run() {
         }
         milliseconds wait = tick_every;
         if (next == OrderWorker::Next::at_later) {
+            worker_wants_records_.store(false);
             const auto left = std::chrono::ceil<milliseconds>(worker_.wait_until() - uptime);
             wait = std::clamp(left, milliseconds(1), tick_every);
         }
-        if (wakeup_.sleep(wait)) {
+        // A worker that gathers is not quiet: its log is copied once for many batches.
+        if (wakeup_.sleep(wait) || next == OrderWorker::Next::at_later) {
             quiet_ticks = 0;
         } else if (!failed && ++quiet_ticks == quiet_ticks_before_upkeep) {
             if (const auto kept = orders_.idle(); !kept) fail(kept.error());

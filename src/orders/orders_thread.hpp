@@ -5,7 +5,7 @@
 // Answers to what this thread asked others are never refused: there are no more of them than
 // it asked.
 //
-// Thread safety: post, post_answer and wake from any thread.
+// Thread safety: post, post_answer, wake and ledger_grew from any thread.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,11 @@ public:
     [[nodiscard]] bool post(std::function<void()> task);
     void post_answer(std::function<void()> task);
     void wake() { wakeup_.wake(); }
+    // The ledger has grown. In a rush that is so a thousand times a second, and a worker whom the rate holds
+    // back has no use for it.
+    void ledger_grew() {
+        if (worker_wants_records_.load()) wakeup_.wake();
+    }
 
     // Finishes the posted tasks and every order already promised, then ends the thread. What is
     // not placed after `at_most` stays in the ledger for the next start.
@@ -61,6 +66,7 @@ private:
     std::mutex mutex_;
     std::deque<std::function<void()>> tasks_, answers_;  // guarded by mutex_
     Wakeup wakeup_;
+    std::atomic<bool> worker_wants_records_{true};
     std::atomic<bool> stopping_{false};
     std::atomic<int64_t> stop_by_us_{0};  // uptime
     std::thread thread_;

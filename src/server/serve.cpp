@@ -102,7 +102,7 @@ int run(const Config& config, const ServeMode& mode) {
                 {.queue_capacity = config.shard.queue_capacity,
                  .batch_max = config.shard.batch_max,
                  .pace = owner_pace(config.shard)},
-                {.on_append = [&] { orders_thread_at->wake(); }, .on_failure = fail});
+                {.on_append = [&] { orders_thread_at->ledger_grew(); }, .on_failure = fail});
     owner.set_sinks(front.sinks());
     Snowflake ids(config.orders.node, *last_id);
     OrderTally tally;

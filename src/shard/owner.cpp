@@ -10,6 +10,11 @@ namespace doorbuster {
 
 namespace {
 
+// Begun a moment later, a commit is shared by more. Only in a rush: where the last batch, less than a second
+// ago, was of so many. Whoever comes alone does not wait for company.
+constexpr size_t rush_size = 16;
+constexpr std::chrono::microseconds gather{500};
+
 int64_t steady_ns() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
@@ -159,6 +164,7 @@ void Owner::run() {
             continue;
         }
         if (wakeup_.sleep(quiet) || stage_.load(std::memory_order_relaxed) != Stage::running) continue;
+        batch_.clear();  // the rush is over
         if (const auto kept = shard_.idle(); !kept) fail(kept.error());
     }
 }
@@ -194,8 +200,12 @@ void Owner::take_reinstatements() {
 }
 
 bool Owner::run_batch() {
-    batch_.clear();
     take_reinstatements();
+    if (queue_.size() == 0 && batch_reinstatements_.empty()) return false;
+    // Not on the wakeup: everybody who comes would wake it.
+    const bool is_rush = batch_.size() >= rush_size;
+    if (is_rush && queue_.size() < options_.batch_max / 2) std::this_thread::sleep_for(gather);
+    batch_.clear();
     const uint32_t rate = rate_per_second_max_.load(std::memory_order_relaxed);
     pace_.set(rate, burst_of(rate));
     const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());

@@ -131,7 +131,6 @@ TEST(Schema, OnlyAnOrderThatHasGivenItsUnitsBackCountsForNothing) {
         << "what is paid is sold";
 }
 
-// The database as it was one step before the newest.
 // Without its last steps.
 void prepare_older(sqlite::Connection& connection, const sqlite::Schema& newest, size_t steps) {
     sqlite::prepare(connection, {newest.name, newest.application_id,
@@ -141,7 +140,7 @@ void prepare_older(sqlite::Connection& connection, const sqlite::Schema& newest,
 TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
     TemporaryFolder folder;
     sqlite::Connection connection(folder.path("orders.db"), sqlite::Access::write);
-    prepare_older(connection, sqlite::orders_schema, 2);
+    prepare_older(connection, sqlite::orders_schema, 3);
     connection.execute(
         "INSERT INTO sales(id, state, version, title, opens_at_ms, closes_at_ms, warm_before_s, "
         "stock_policy, "
@@ -168,7 +167,7 @@ TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
         return rows.next() ? std::string(rows->text(0)) : std::string();
     };
     const std::string before = names();
-    prepare_older(connection, sqlite::orders_schema, 1);
+    prepare_older(connection, sqlite::orders_schema, 2);
     EXPECT_EQ(names(), before) << "every table, index and view";
     sqlite::prepare(connection, sqlite::orders_schema);
     const std::pair<const char*, int64_t> kept[] = {
@@ -177,6 +176,7 @@ TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
         {"SELECT order_id FROM payments WHERE id = 21", 11},
         {"SELECT next_at_ms FROM deliveries JOIN delivery_attempts USING(event) WHERE state = 'pending'", 77},
         {"SELECT position FROM stock_moves WHERE kind = 'sold' AND purchase = x'01'", 1},
+        {"SELECT id FROM orders INDEXED BY orders_by_buyer WHERE buyer_key = buyer_key('alice')", 11},
         {"PRAGMA foreign_keys", 1},
         {"SELECT count(*) FROM pragma_foreign_key_check", 0}};
     for (const auto& [question, answer] : kept)

@@ -135,6 +135,15 @@ int Statement::run() {
     return connection_->changes();
 }
 
+bool Statement::try_to_run() {
+    const int code = sqlite3_step(statement_.get());
+    CHECK(code != SQLITE_ROW);
+    sqlite3_reset(statement_.get());
+    if ((code & 0xff) == SQLITE_CONSTRAINT) return false;
+    if (code != SQLITE_DONE) connection_->fail(code);
+    return true;
+}
+
 void Statement::reset() {
     sqlite3_reset(statement_.get());
 }

@@ -39,6 +39,8 @@ public:
     bool step();
     // For a statement without rows: runs it and tells how many rows it changed.
     int run();
+    // The same for one that a constraint may keep from changing anything; false then.
+    bool try_to_run();
     void reset();
 
     int64_t integer(int column) const;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <map>
 
+#include "base/hash.hpp"
 #include "store/row_words.hpp"
 #include "store_sqlite/columns.hpp"
 #include "store_sqlite/order_moves.hpp"
@@ -13,6 +16,7 @@
 namespace doorbuster {
 
 using sqlite::Access;
+using sqlite::BatchTable;
 using sqlite::bind;
 using sqlite::Failure;
 using sqlite::guarded;
@@ -25,6 +29,7 @@ struct SqliteOrders::ItemTerms {
     int64_t price_minor = 0, units_per_buyer_max = 0, payment_window_s = 0;
     std::string currency;
     StockPolicy policy = StockPolicy::reserve;
+    BatchTable::Terms in_batch{};  // the same, for the orders that are made together
 
     int64_t units_available = 0;  // before the batch
     int64_t units_asked = 0;      // by all of its records, those that are known before included
@@ -33,6 +38,13 @@ struct SqliteOrders::ItemTerms {
     // Then no order of the batch can find the stock short, and one update takes them all.
     bool suffices() const { return units_asked <= units_available; }
     HoldState hold() const { return first_hold(policy); }
+};
+
+struct BuyerOfItemHash {
+    using is_avalanching = void;
+    size_t operator()(const std::pair<const void*, std::string_view>& one) const {
+        return seeded_hash(one.second, reinterpret_cast<uintptr_t>(one.first) ^ process_hash_seed());
+    }
 };
 
 struct SqliteOrders::Statements {
@@ -58,30 +70,52 @@ struct SqliteOrders::Statements {
                     "UPDATE items SET units_available = units_available - ?3, units_sold = units_sold + ?3, "
                     "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_available >= ?3"),
           // At most as many rows as the buyer's limit has units.
-          active_units(c,
-                       "SELECT units_active FROM orders "
-                       "WHERE buyer = ?1 AND sale = ?2 AND item = ?3 AND units_active > 0"),
+          active_units(
+              c,
+              "SELECT units_active FROM orders "
+              "WHERE buyer_key = ?4 AND buyer = ?1 AND sale = ?2 AND item = ?3 AND units_active > 0"),
           insert_order(
               c,
               "INSERT INTO orders(id, purchase, sale, item, buyer, units, amount_minor, currency, state, "
-              "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder) "
-              "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending_payment', 1, ?9, ?10, ?9, ?11, ?12)"),
+              "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder, buyer_key) "
+              "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'pending_payment', 1, ?9, ?10, ?9, ?11, ?12, ?13)"),
           // A late payment has found its unit.
           reinstate_order(
               c,
               "UPDATE orders SET state = 'paid', hold = 'sold', holder = ?2, reason = NULL, "
               "version = version + 1, updated_at_ms = ?3 WHERE id = ?1 AND state = 'reinstating'"),
+          // The same as above, for a whole batch. CROSS: the batch is the one that is walked through.
+          active_in_batch(c,
+                          "SELECT b.rowid, o.units_active FROM batch b CROSS JOIN orders o "
+                          "ON o.buyer_key = b.buyer_key AND o.buyer = b.buyer AND o.sale = b.sale "
+                          "AND o.item = b.item AND o.units_active > 0"),
+          insert_purchases(
+              c,
+              "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, position, "
+              "state, order_id) SELECT purchase, sale, item, buyer, units, sequence, accepted_at_ms, "
+              "position, 'ordered', order_id FROM batch"),
+          insert_orders(
+              c,
+              "INSERT INTO orders(id, purchase, sale, item, buyer, buyer_key, units, amount_minor, currency, "
+              "state, version, created_at_ms, pay_by_ms, updated_at_ms, hold) SELECT order_id, purchase, "
+              "sale, "
+              "item, buyer, buyer_key, units, amount_minor, currency, 'pending_payment', 1, ?1, "
+              "?1 + payment_window_ms, ?1, hold FROM batch"),
+          insert_events(
+              c, "INSERT INTO events(kind, at_ms, sale, order_id) SELECT ?2, ?1, sale, order_id FROM batch"),
           journal(c),
           moves(c, journal) {}
 
     Statement move_position, item_terms, insert_purchase, cancel_purchase, give_order, find_replaced,
-        take_held, take_sold, active_units, insert_order, reinstate_order;
+        take_held, take_sold, active_units, insert_order, reinstate_order, active_in_batch, insert_purchases,
+        insert_orders, insert_events;
     sqlite::Journal journal;
     sqlite::OrderMoves moves;
 };
 
 SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::write) {
     sqlite::prepare(connection_, sqlite::orders_schema);
+    batch_.attach(connection_);
     reader_ = std::make_unique<SqliteOrdersReader>(connection_);
     statements_ = std::make_unique<Statements>(connection_);
     settings_ = std::make_unique<SqliteSettings>(connection_, failure_);
@@ -214,8 +248,12 @@ StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
             terms_by_placement.push_back(&known->second);
         }
         outcomes.reserve(placements.size());
-        for (size_t i = 0; i < placements.size(); ++i) {
-            outcomes.push_back(place_one(placements[i], *terms_by_placement[i], now));
+        if (place_together(placements, terms_by_placement, now)) {
+            outcomes.assign(placements.size(), Placed::ordered);
+        } else {
+            for (size_t i = 0; i < placements.size(); ++i) {
+                outcomes.push_back(place_one(placements[i], *terms_by_placement[i], now));
+            }
         }
         for (const auto& [item, owed] : terms) {
             if (owed.units_owed > 0 && !take_units(item.first, item.second, owed.units_owed, owed.hold())) {
@@ -225,6 +263,47 @@ StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
         transaction.commit();
         return outcomes;
     });
+}
+
+// Where every one of them becomes an order, as nearly always, three statements make them all. False: it is
+// not so, nothing has changed, and they have to be placed one by one.
+bool SqliteOrders::place_together(std::span<const Placement> placements, std::span<ItemTerms* const> terms,
+                                  Instant now) {
+    Statements& s = *statements_;
+    std::vector<const BatchTable::Terms*> of_batch;
+    of_batch.reserve(placements.size());
+    boost::unordered_flat_map<std::pair<const ItemTerms*, std::string_view>, int64_t, BuyerOfItemHash>
+        units_of;
+    units_of.reserve(placements.size());
+    for (size_t i = 0; i < placements.size(); ++i) {
+        const LedgerEntry& entry = *placements[i].record.entry;
+        ItemTerms& item = *terms[i];
+        if (entry.replaces || !item.suffices()) return false;
+        const int64_t units = units_of[{&item, entry.acceptance.buyer.view()}] += entry.acceptance.units;
+        if (units > item.units_per_buyer_max) return false;
+        item.in_batch = {item.price_minor, item.payment_window_s * 1000, item.currency, name_of(item.hold())};
+        of_batch.push_back(&item.in_batch);
+    }
+
+    batch_.show(placements, of_batch);
+    struct Hide {
+        BatchTable& batch;
+        ~Hide() { batch.hide(); }
+    } hide{batch_};
+    // A buyer who is twice in the batch is asked for twice. That counts too much, never too little.
+    for (Rows rows(s.active_in_batch); rows.next();) {
+        const auto at = static_cast<size_t>(rows->integer(0));
+        int64_t& units = units_of[{terms[at], placements[at].record.entry->acceptance.buyer.view()}];
+        units += rows->integer(1);
+        if (units > terms[at]->units_per_buyer_max) return false;
+    }
+    if (!s.insert_purchases.try_to_run()) return false;  // one of them is known before
+    s.insert_orders.bind(1, to_ms(now)).run();
+    s.insert_events.bind(1, to_ms(now)).bind(2, name_of(EventKind::order_created)).run();
+    for (size_t i = 0; i < placements.size(); ++i) {
+        terms[i]->units_owed += placements[i].record.entry->acceptance.units;
+    }
+    return true;
 }
 
 Placed SqliteOrders::place_alone(const Placement& placement, Instant now) {
@@ -273,7 +352,9 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
     };
     // Nobody else writes while this transaction lasts: what is counted here still holds below.
     int64_t units_active = units;
-    for (Rows rows(s.active_units.bind(1, buyer).bind(2, sale).bind(3, item)); rows.next();)
+    const int64_t buyer_key = sqlite::buyer_key(buyer);
+    for (Rows rows(s.active_units.bind(1, buyer).bind(2, sale).bind(3, item).bind(4, buyer_key));
+         rows.next();)
         units_active += rows->integer(0);
     if (units_active > terms.units_per_buyer_max) return cancel(reason_limit);
     std::optional<OrderId> late;  // the order that this acceptance pays for, too late but not in vain
@@ -313,7 +394,8 @@ Placed SqliteOrders::place_one(const Placement& placement, ItemTerms& terms, Ins
         .bind(8, terms.currency)
         .bind(9, to_ms(now))
         .bind(10, to_ms(now) + terms.payment_window_s * 1000)
-        .bind(11, name_of(terms.hold()));
+        .bind(11, name_of(terms.hold()))
+        .bind(13, buyer_key);
     entry.replaces ? bind(s.insert_order, 12, acceptance.purchase) : s.insert_order.bind_null(12);
     s.insert_order.run();
     s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);

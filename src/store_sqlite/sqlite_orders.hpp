@@ -5,6 +5,7 @@
 #include <string>
 
 #include "store/orders.hpp"
+#include "store_sqlite/batch_table.hpp"
 #include "store_sqlite/sqlite.hpp"
 #include "store_sqlite/sqlite_audit.hpp"
 #include "store_sqlite/sqlite_outbox.hpp"
@@ -94,6 +95,7 @@ private:
     ItemTerms terms_of(const LedgerEntry&);
     Placed place_one(const Placement&, ItemTerms&, Instant now);
     void tell_cancelled(const LedgerEntry&, Instant now);
+    bool place_together(std::span<const Placement>, std::span<ItemTerms* const>, Instant now);
     Placed place_alone(const Placement&, Instant now);  // inside a transaction
     bool take_units(std::string_view sale, std::string_view item, int64_t units, HoldState to);
 
@@ -102,6 +104,7 @@ private:
         return sqlite::written(failure_, operation, std::forward<Body>(body));
     }
 
+    sqlite::BatchTable batch_;
     sqlite::Connection connection_;
     std::unique_ptr<SqliteOrdersReader> reader_;
     std::unique_ptr<Statements> statements_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "store_sqlite/batch_table.hpp"
 #include "store_sqlite/columns.hpp"
 #include "store_sqlite/order_rows.hpp"
 #include "store_sqlite/sale_rows.hpp"
@@ -57,9 +58,9 @@ SqliteOrdersReader::SqliteOrdersReader(sqlite::Connection& connection)
       order_(connection, std::string(select_orders) + "WHERE o.id = ?"),
       purchase_(connection, std::string(select_purchases) + "WHERE p.id = ?"),
       orders_of_(connection,
-                 // Sorts all of this buyer's: few, because each was accepted once. The plus keeps SQLite
-                 // from walking everybody's, newest first, to spare the sorting.
-                 std::string(select_orders) + "WHERE o.buyer = ? AND +o.id < ? ORDER BY +o.id DESC LIMIT ?"),
+                 // The index has them in this order.
+                 std::string(select_orders) +
+                     "WHERE o.buyer_key = ?1 AND o.buyer = ?2 AND o.id < ?3 ORDER BY o.id DESC LIMIT ?4"),
       payment_(connection, std::string(select_payments) + "WHERE id = ?"),
       payments_of_(connection, std::string(select_payments) + "WHERE order_id = ? ORDER BY id"),
       due_orders_(connection, std::string(select_orders) + std::string(where_due) +
@@ -107,9 +108,10 @@ StoreResult<std::vector<OrderRecord>> SqliteOrdersReader::orders_of(const BuyerI
                                                                     size_t count_max) {
     return guarded("reading a buyer's orders", [&] {
         std::vector<OrderRecord> orders;
-        Rows rows(orders_of_.bind(1, buyer.view())
-                      .bind(2, before ? static_cast<int64_t>(*before) : INT64_MAX)
-                      .bind(3, static_cast<int64_t>(count_max)));
+        Rows rows(orders_of_.bind(1, sqlite::buyer_key(buyer.view()))
+                      .bind(2, buyer.view())
+                      .bind(3, before ? static_cast<int64_t>(*before) : INT64_MAX)
+                      .bind(4, static_cast<int64_t>(count_max)));
         while (rows.next()) orders.push_back(order_of(orders_of_));
         return orders;
     });

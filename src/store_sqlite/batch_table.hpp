@@ -1,0 +1,57 @@
+// BatchTable: the new orders of one batch as a table that SQL reads straight from memory.
+//
+// One statement then inserts the whole batch: the trees stay open between its rows, and nothing is
+// bound or begun anew for each.
+//
+// Thread safety: none; it belongs to its connection's thread.
+// Lifetime: it outlives its connection.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "store/orders.hpp"
+#include "store_sqlite/sqlite.hpp"
+
+namespace doorbuster::sqlite {
+
+class BatchTable {
+public:
+    // What an order has of its item.
+    struct Terms {
+        int64_t price_minor = 0;
+        int64_t payment_window_ms = 0;
+        std::string_view currency, hold;
+    };
+
+    static constexpr const char* columns =
+        "CREATE TABLE batch(purchase, sale, item, buyer, buyer_key, units, sequence, accepted_at_ms, "
+        "position, "
+        "order_id, amount_minor, currency, payment_window_ms, hold)";
+
+    BatchTable() = default;
+    BatchTable(const BatchTable&) = delete;
+    BatchTable& operator=(const BatchTable&) = delete;
+
+    // Makes it readable as `batch`.
+    void attach(Connection& connection);
+
+    // What it holds from now on; terms[n] belongs to placements[n]. Both stay the caller's.
+    // REQUIRES: every placement has an entry.
+    void show(std::span<const Placement> placements, std::span<const Terms* const> terms);
+    void hide() { show({}, {}); }
+
+    std::span<const Placement> placements() const { return placements_; }
+    const Terms& terms(size_t at) const { return *terms_[at]; }
+
+private:
+    std::span<const Placement> placements_;
+    std::span<const Terms* const> terms_;
+};
+
+// The buyer as the index of the orders has it: short, so that many share a page. Two buyers may have the same
+// one, so the name is compared as well. It is stored: it must never change.
+int64_t buyer_key(std::string_view buyer);
+
+}  // namespace doorbuster::sqlite
