@@ -77,6 +77,7 @@ inline std::optional<EventKind> event_of_step(SaleState from, SaleState to) {
 
 inline constexpr std::string_view reason_no_unit = "no unit was left";
 inline constexpr std::string_view reason_limit = "the buyer's limit was reached";
+inline constexpr std::string_view reason_late = "it could not be confirmed in time";
 inline constexpr std::string_view reason_not_continued = "what it continues had ended otherwise";
 
 // A dead letter's record, as the operator reads it.

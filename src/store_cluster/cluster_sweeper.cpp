@@ -37,18 +37,18 @@ private:
     std::vector<TakenAt> durable_;
 };
 
-AcceptedRecord record_of(const BookBucket& bucket, const OutboxEntry& entry) {
+LedgerEntry record_of(const BookBucket& bucket, const OutboxEntry& entry) {
     const auto& [purchase, buyer, take] = entry.known;
-    return {.entry = {.sale = bucket.sale,
-                      .item = bucket.item,
-                      .acceptance = {.purchase = purchase,
-                                     .buyer = buyer,
-                                     .units = take.units,
-                                     .sequence = take.sequence,
-                                     .accepted_at = take.accepted_at},
-                      .replaces = entry.replaces},
-            .bucket = bucket.bucket,
-            .epoch = take.epoch};
+    return {.sale = bucket.sale,
+            .item = bucket.item,
+            .acceptance = {.purchase = purchase,
+                           .buyer = buyer,
+                           .units = take.units,
+                           .sequence = take.sequence,
+                           .accepted_at = take.accepted_at},
+            .replaces = entry.replaces,
+            .epoch = take.epoch,
+            .bucket = bucket.bucket};
 }
 
 }  // namespace

@@ -198,14 +198,13 @@ KafkaRecords::~KafkaRecords() {
     close(milliseconds(0));
 }
 
-StoreResult<void> KafkaRecords::produce(const AcceptedRecord& record, Reported reported) {
-    const LedgerEntry& entry = record.entry;
-    const std::string key = fmt::format("{}/{}/{}", entry.sale.view(), entry.item.view(), record.bucket);
-    return send(kafka_partition_of(entry.sale, entry.item, record.bucket, options_.partitions), key,
-                encode(record), std::move(reported));
+StoreResult<void> KafkaRecords::produce(const LedgerEntry& entry, Reported reported) {
+    const std::string key = fmt::format("{}/{}/{}", entry.sale.view(), entry.item.view(), entry.bucket);
+    return send(kafka_partition_of(entry.sale, entry.item, entry.bucket, options_.partitions), key,
+                encode(entry), std::move(reported));
 }
 
-StoreResult<void> KafkaRecords::produce(const SealRecord& record, int32_t partition, Reported reported) {
+StoreResult<void> KafkaRecords::produce(const Seal& record, int32_t partition, Reported reported) {
     CHECK(partition >= 0 && partition < options_.partitions);
     const std::string key = fmt::format("{}/{}", record.sale.view(), record.item.view());
     return send(partition, key, encode(record), std::move(reported));

@@ -119,14 +119,14 @@ TEST_F(KafkaRecordsTest, ASealStandsInEveryPartitionThatItWasSentTo) {
     Reports reports;
     const auto records = producer(producer_options(topic, 3));
     for (int32_t partition = 0; partition < 3; ++partition) {
-        ASSERT_TRUE(records->produce(SealRecord{SaleId("phone-drop"), ItemId("phone"), 7}, partition,
+        ASSERT_TRUE(records->produce(Seal{SaleId("phone-drop"), ItemId("phone"), 7}, partition,
                                      reports.expect(0)));
     }
     ASSERT_TRUE(reports.wait_for_all());
     const auto read = read_whole(topic, 3);
     ASSERT_EQ(read.size(), 3u);
     for (const KafkaReadRecord& record : read) {
-        EXPECT_EQ(std::get<SealRecord>(record.record).epoch, 7u);
+        EXPECT_EQ(std::get<Seal>(record.record).epoch, 7u);
         EXPECT_EQ(record.offset, 0);
     }
 }

@@ -51,15 +51,14 @@ inline std::unique_ptr<KafkaRecords> producer(const KafkaRecords::Options& optio
 }
 
 // The acceptance of purchase `number`; each item has its own run of sequences.
-inline AcceptedRecord accepted(uint32_t number, const std::string& item = "phone") {
-    return {.entry = {.sale = SaleId("phone-drop"),
-                      .item = ItemId(item),
-                      .acceptance = {.purchase = purchase(number),
-                                     .buyer = alice,
-                                     .units = 1,
-                                     .sequence = number + 1,
-                                     .accepted_at = t0}},
-            .bucket = 0,
+inline LedgerEntry accepted(uint32_t number, const std::string& item = "phone") {
+    return {.sale = SaleId("phone-drop"),
+            .item = ItemId(item),
+            .acceptance = {.purchase = purchase(number),
+                           .buyer = alice,
+                           .units = 1,
+                           .sequence = number + 1,
+                           .accepted_at = t0},
             .epoch = 2};
 }
 
@@ -147,7 +146,7 @@ inline std::vector<KafkaReadRecord> read_whole(const std::string& topic, int32_t
 
 // The number of the purchase that accepted() made it for.
 inline uint32_t number_of(const KafkaReadRecord& read) {
-    return static_cast<uint32_t>(std::get<AcceptedRecord>(read.record).entry.acceptance.sequence - 1);
+    return static_cast<uint32_t>(std::get<LedgerEntry>(read.record).acceptance.sequence - 1);
 }
 
 // What was reported durable stands where the report says; nothing stands there more often than it

@@ -330,6 +330,17 @@ constexpr const char* migration_steps[] = {
         expires_at timestamptz NOT NULL
     );
     )sql",
+    // What tells that the Redis of an open epoch is not what it was: the coordinator closes that epoch.
+    R"sql(
+    CREATE TABLE rebuild_requests(
+        sale     text   COLLATE "C" NOT NULL,
+        item     text   COLLATE "C" NOT NULL,
+        epoch    bigint NOT NULL,
+        reason   text   NOT NULL,
+        asked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        PRIMARY KEY(sale, item, epoch)
+    );
+    )sql",
 };
 
 }  // namespace
