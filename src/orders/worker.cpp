@@ -122,8 +122,8 @@ void OrderWorker::tell(std::span<const Placed> placed) {
 StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error, Instant now,
                                                            Uptime uptime) {
     // A commit that may have landed is not repeated on a disk that has just failed: the
-    // next start looks it up.
-    if (error.outcome_unknown) return error;
+    // next start looks it up. A position that is not the expected one does not become so by waiting.
+    if (error.outcome_unknown || error.code == StoreErrc::conflict) return error;
     if (failures_ < options_.retry_after.size()) {
         wait_until_ = uptime + options_.retry_after[failures_++];
         log_warn("the order worker tries again",

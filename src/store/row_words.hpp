@@ -82,6 +82,10 @@ inline constexpr std::string_view reason_not_continued = "what it continues had 
 
 // A dead letter's record, as the operator reads it.
 inline std::string text_of(const LedgerRecord& record) {
+    if (const auto& seal = record.seal) {
+        return fmt::format("seal sale={} item={} epoch={}", seal->sale.view(), seal->item.view(),
+                           seal->epoch);
+    }
     if (!record.entry) return record.raw;
     const LedgerEntry& entry = *record.entry;
     const Acceptance& acceptance = entry.acceptance;

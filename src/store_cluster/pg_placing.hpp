@@ -106,8 +106,8 @@ private:
     const Instant now_;
     const bool locked_;
 
-    std::map<ItemKey, ItemBatch> items_;         // sorted: the order in which rows are locked; views of them
-    std::map<PurchaseId, Take> known_;           // in the inbox, or earlier in this batch
+    std::map<ItemKey, ItemBatch> items_;  // sorted: the order in which rows are locked; views of them
+    std::map<PurchaseId, Take> known_;    // in the inbox, or earlier in this batch
     Sealing sealing_;
     std::map<PurchaseId, Continued> continued_;  // what the records replace
 

@@ -8,16 +8,15 @@ namespace {
 
 LedgerRecord late_of(const ItemKey& item, const Row& row) {
     return {.position = static_cast<uint64_t>(row.integer(0)),
-            .entry = LedgerEntry{
-                .sale = required(SaleId::from(item.first), "sale id"),
-                .item = required(ItemId::from(item.second), "item id"),
-                .acceptance = {.purchase = row.purchase(1),
-                               .buyer = required(BuyerId::from(row.text(2)), "buyer id"),
-                               .units = static_cast<uint32_t>(row.integer(3)),
-                               .sequence = static_cast<uint64_t>(row.integer(6)),
-                               .accepted_at = from_ms(row.integer(7))},
-                .epoch = static_cast<uint64_t>(row.integer(5)),
-                .bucket = static_cast<uint32_t>(row.integer(4))}};
+            .entry = LedgerEntry{.sale = required(SaleId::from(item.first), "sale id"),
+                                 .item = required(ItemId::from(item.second), "item id"),
+                                 .acceptance = {.purchase = row.purchase(1),
+                                                .buyer = required(BuyerId::from(row.text(2)), "buyer id"),
+                                                .units = static_cast<uint32_t>(row.integer(3)),
+                                                .sequence = static_cast<uint64_t>(row.integer(6)),
+                                                .accepted_at = from_ms(row.integer(7))},
+                                 .epoch = static_cast<uint64_t>(row.integer(5)),
+                                 .bucket = static_cast<uint32_t>(row.integer(4))}};
 }
 
 }  // namespace
@@ -67,7 +66,8 @@ void Sealing::queue_writes(Connection& connection) const {
     for (const auto& [key, item] : items_) {
         if (item.has_passed) {
             const Params of_item = Params().add(partition_).add(key.first).add(key.second);
-            connection.queue("DELETE FROM late_records WHERE partition = $1 AND sale = $2 AND item = $3", of_item);
+            connection.queue("DELETE FROM late_records WHERE partition = $1 AND sale = $2 AND item = $3",
+                             of_item);
             connection.queue(
                 "INSERT INTO seals(partition, sale, item, epoch) VALUES($1, $2, $3, $4) "
                 "ON CONFLICT(sale, item, partition) DO UPDATE SET epoch = excluded.epoch",
@@ -91,7 +91,8 @@ void Sealing::queue_writes(Connection& connection) const {
     // Those that were read and not passed stand there already.
     connection.queue(
         "INSERT INTO late_records(partition, position, purchase, sale, item, buyer, units, bucket, epoch, "
-        "sequence, accepted_at_ms) SELECT $1, * FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], "
+        "sequence, accepted_at_ms) SELECT $1, * FROM unnest($2::bigint[], $3::uuid[], $4::text[], "
+        "$5::text[], "
         "$6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[]) "
         "ON CONFLICT DO NOTHING",
         Params()

@@ -1,5 +1,5 @@
-// The order worker's rules for a ledger that many write: repeats, records that come behind a SEAL, and a Redis
-// that has lost what it had acknowledged.
+// The order worker's rules for a ledger that many write: repeats, records that come behind a SEAL, and a
+// Redis that has lost what it had acknowledged.
 #include <gtest/gtest.h>
 
 #include "store/contract_testing.hpp"
@@ -11,9 +11,6 @@ namespace doorbuster {
 namespace {
 
 using namespace testing;
-
-const SaleId sale("phone-drop");
-const ItemId item("phone");
 
 class PostgresRules : public ::testing::Test {
 protected:
@@ -44,7 +41,7 @@ protected:
         const auto placed = orders->place(last - batch.size(), batch, t0);
         batch.clear();
         EXPECT_TRUE(placed.has_value()) << placed.error().text();
-        return placed.value_or(std::vector<Placed>());
+        return placed ? *placed : std::vector<Placed>();
     }
     std::vector<Placed> place_one_by_one() {
         std::vector<Placed> all;
@@ -66,6 +63,8 @@ protected:
         return *found ? (*found)->reason : "unknown";
     }
 
+    const SaleId sale{"phone-drop"};
+    const ItemId item{"phone"};
     TestDatabase database;
     std::unique_ptr<PostgresOrders> orders = database.open();
     pg::Connection connection{database.options()};
@@ -115,6 +114,31 @@ TEST_F(PostgresRules, AUnitThatWasGivenToTwoAsksForARebuildAndBothAreServedWhile
     EXPECT_EQ(stock(), (Stock{10, 7, 3, 0}));
 }
 
+TEST_F(PostgresRules, WhatFindsNoUnitOrNoRightIsCancelledAndItsUnitsGoBackUnderTheEpochOfTheStockRow) {
+    connection.run("UPDATE items SET units_total = 1, units_available = 1");
+    accept(1, alice, epoch, 1);
+    accept(2, alice, epoch, 2);
+    accept(3, bob, epoch, 3);
+    ASSERT_TRUE(epochs.close(sale, item, epoch).has_value());  // its records are still on their way
+    EXPECT_EQ(place(), (std::vector{ordered, cancelled, cancelled}));
+    EXPECT_EQ(reason_of(2), reason_limit);
+    EXPECT_EQ(reason_of(3), reason_no_unit);
+    EXPECT_EQ(stock(), (Stock{1, 0, 1, 0}));
+    EXPECT_EQ(count("SELECT count(*) FROM releases WHERE epoch = 3"), 2) << "the one that the row shows now";
+    EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase.cancelled'"), 2);
+    accept(3, bob, epoch, 3);
+    EXPECT_EQ(place(), (std::vector{known_before})) << "and it stays cancelled";
+}
+
+TEST_F(PostgresRules, ASealOfAnItemThatIsNotThereIsADeadLetterLikeAnyOtherRecord) {
+    const LedgerRecord stray{.position = 1, .entry = {}, .seal = Seal{sale, ItemId("unheard-of"), 2}};
+    const std::vector<Placement> alone{{stray, OrderId{}}};
+    EXPECT_EQ(orders->place(0, alone, t0).error().code, StoreErrc::not_allowed);
+    ASSERT_TRUE(orders->bury(0, stray, "no such item", t0).has_value());
+    EXPECT_EQ(orders->reader().dead_letters(0, 10)->at(0).record,
+              "seal sale=phone-drop item=unheard-of epoch=2");
+}
+
 // One that comes behind the SEAL, in one batch and in many: the end is the same.
 class PostgresSeals : public PostgresRules, public ::testing::WithParamInterface<bool> {
 protected:
@@ -137,7 +161,7 @@ TEST_P(PostgresSeals, WhatComesBehindTheSealTakesNothingAndIsCancelledAtTheNextO
     EXPECT_EQ(stock(), (Stock{10, 9, 1, 0}));
     EXPECT_EQ(count("SELECT count(*) FROM releases"), 0) << "it never had a unit that could come back";
     EXPECT_EQ(count("SELECT count(*) FROM late_records"), 0);
-    EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase_cancelled'"), 1);
+    EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase.cancelled'"), 1);
 }
 
 TEST_P(PostgresSeals, WhoWinsWithTheSameKeyInTheNextEpochIsNotCancelled) {
@@ -150,7 +174,7 @@ TEST_P(PostgresSeals, WhoWinsWithTheSameKeyInTheNextEpochIsNotCancelled) {
     EXPECT_EQ(reason_of(2), "");
     EXPECT_EQ(stock(), (Stock{10, 9, 1, 0}));
     EXPECT_EQ(count("SELECT count(*) FROM late_records"), 0);
-    EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase_cancelled'"), 0);
+    EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase.cancelled'"), 0);
 }
 
 TEST_P(PostgresSeals, OneThatIsRepeatedClosesNothingMore) {
