@@ -8,6 +8,8 @@ namespace doorbuster {
 namespace {
 
 constexpr uint8_t version_written = 1;
+// What begins with a printable character is somebody else's text, and no reason to stop.
+constexpr uint8_t version_max = 0x1f;
 
 enum class Kind : uint8_t { accepted = 1, seal = 2 };  // persisted: append, never renumber
 
@@ -170,7 +172,8 @@ std::string encode(const Seal& record) {
 KafkaRecord decode_record(std::string_view bytes) {
     Parser parser(bytes);
     const uint8_t version = parser.byte();
-    if (version > version_written) return UnreadableRecord{UnreadableWhy::newer, std::string(bytes)};
+    const bool is_newer = version > version_written && version <= version_max;
+    if (is_newer) return UnreadableRecord{UnreadableWhy::newer, std::string(bytes)};
     const uint8_t kind = parser.byte();
     KafkaRecord record;
     if (version != version_written) {

@@ -130,6 +130,7 @@ TEST(KafkaRecord, TheBytesOfVersionOneStay) {
 
 TEST(KafkaRecord, ALaterVersionIsToldApartFromRubbish) {
     expect_unreadable("\x02whatever comes", UnreadableWhy::newer);
+    expect_unreadable("rubbish", UnreadableWhy::malformed);
     expect_unreadable("", UnreadableWhy::malformed);
     expect_unreadable(std::string(1, '\0'), UnreadableWhy::malformed);
     expect_unreadable("\x01\x09", UnreadableWhy::malformed);
