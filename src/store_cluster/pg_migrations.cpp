@@ -341,6 +341,13 @@ constexpr const char* migration_steps[] = {
         PRIMARY KEY(sale, item, epoch)
     );
     )sql",
+    // Which workers share the partitions. Nothing rests on these rows.
+    R"sql(
+    CREATE TABLE workers(
+        owner      text PRIMARY KEY,
+        expires_at timestamptz NOT NULL
+    );
+    )sql",
 };
 
 }  // namespace

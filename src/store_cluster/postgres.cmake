@@ -8,7 +8,7 @@ doorbuster_library(postgres_store
     SOURCES pg_connection.cpp pg_journal.cpp pg_migrations.cpp pg_moves.cpp pg_placing.cpp pg_pool.cpp pg_rows.cpp
             pg_schema.cpp pg_sealing.cpp pg_values.cpp postgres_audit.cpp postgres_epochs.cpp
             postgres_node_lease.cpp postgres_orders.cpp postgres_orders_reader.cpp postgres_outbox.cpp
-            postgres_partition_lease.cpp postgres_settings.cpp
+            postgres_partition_lease.cpp postgres_settings.cpp postgres_worker_presence.cpp
     LINKS doorbuster_store fmt::fmt PostgreSQL::PostgreSQL
     TESTS postgres_store_test.cpp pg_connection_test.cpp pg_schema_test.cpp postgres_epochs_test.cpp
           postgres_lease_test.cpp postgres_rules_test.cpp postgres_unknown_test.cpp postgres_writers_test.cpp
