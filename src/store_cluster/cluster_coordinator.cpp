@@ -1,6 +1,7 @@
 #include "store_cluster/cluster_coordinator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.hpp"
 #include "store_cluster/cluster_load.hpp"
@@ -92,8 +93,12 @@ std::string ClusterCoordinator::what_is_wrong(const WatchedItem& item) {
     const auto peek = means_.redis.peek({item.now.sale, item.now.item});
     if (!peek) {
         has_redis_ = false;
+        if (!std::exchange(was_told_, true)) {
+            log_warn("Redis does not answer the coordinator", {{"error", peek.error().detail}});
+        }
         return {};
     }
+    was_told_ = false;
     if (!*peek) return "Redis does not have the book";
     if ((*peek)->pin != *item.now.pin) return "it is another Redis, or one that was started anew";
     if ((*peek)->book->epoch != item.now.epoch) return "Redis has the book of another epoch";

@@ -72,6 +72,7 @@ private:
     std::map<ItemKey, Stuck> stuck_;              // being rebuilt, not by us
     pg::BootTime looks_at_{};
     bool has_redis_ = true;  // it has answered in this look
+    bool was_told_ = false;  // that it does not answer
     Figures figures_;
 };
 

@@ -1,199 +1,18 @@
-// Redis is lost in every way that it can be, coordinators die and race, and no promise breaks.
+// Redis is lost in every way that it can be, coordinators race, and no promise breaks.
 #include "store_cluster/cluster_coordinator.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <set>
 #include <thread>
 
-#include "orders/worker.hpp"
-#include "store/row_words.hpp"
-#include "store_cluster/cluster_relay.hpp"
-#include "store_cluster/kafka_ledger.hpp"
-#include "store_cluster/kafka_testing.hpp"
-#include "store_cluster/postgres_testing.hpp"
-#include "store_cluster/redis_testing.hpp"
+#include "store_cluster/cluster_testing.hpp"
 
 namespace doorbuster {
 namespace {
 
 using namespace testing;
-using Step = ClusterRebuild::Step;
-
-struct NoBooks final : BookControl {
-    void control(ControlCommand, std::function<void()>) override {}
-    void reinstate(const Reinstatement&, std::function<void(const Reinstated&)>) override {}
-};
-
-// A sale of ten, at most one each, on real servers; the gate is played by the test.
-class CoordinatorTest : public WithKafka {
-protected:
-    void SetUp() override {
-        WithKafka::SetUp();
-        if (IsSkipped() || HasFatalFailure()) return;
-        topic = kafka().create_topic(1);
-        records = producer(producer_options(topic, 1));
-        auto opened =
-            KafkaLedger::open({.reader = {.brokers = kafka().brokers(), .topic = topic, .quiet_max = 10ms}});
-        ASSERT_TRUE(opened.has_value());
-        ledger = std::move(*opened);
-        worker = std::make_unique<OrderWorker>(*ledger, *orders, books, ids, OrderWorker::Options{});
-        worker->hurry();
-        Sale drop = phone_drop(10, 1);
-        drop.opens_at = from_ms(0);
-        drop.closes_at = t0 + 24h * 365 * 50;
-        ASSERT_TRUE(orders->create_sale(drop, SaleState::open, t0).has_value());
-    }
-
-    // One process' worth of coordinator.
-    struct Process {
-        explicit Process(CoordinatorTest& test, milliseconds takeover_after = 20s)
-            : connection(test.database.options()),
-              redis({.address = test.server->address(), .setup = test.server->address()}),
-              coordinator(
-                  {connection, redis, *test.records},
-                  {.rebuild = {.partitions = 1, .lease = test.lease}, .takeover_after = takeover_after}) {}
-        pg::Connection connection;
-        RedisCaller redis;
-        ClusterCoordinator coordinator;
-    };
-    ClusterRebuild::Means means(Process& process) { return {process.connection, process.redis, *records}; }
-
-    ItemEpoch now() {
-        const auto lease_now = epochs.lease("test", 60s);
-        EXPECT_TRUE(lease_now.has_value());
-        return lease_now->items().front();
-    }
-    bool is_open() { return now().pin.has_value(); }
-    void step_worker() {
-        const auto stepped = worker->step(t0, uptime += 1s);
-        ASSERT_TRUE(stepped.has_value()) << stepped.error().text();
-    }
-    // Lets the time pass, the coordinators act and, where they may, the workers place, until it is so.
-    bool run(std::vector<Process*> processes, const std::function<bool()>& is_so, bool with_worker = true) {
-        const auto deadline = std::chrono::steady_clock::now() + reports_max;
-        while (!is_so()) {
-            if (std::chrono::steady_clock::now() > deadline) return false;
-            for (Process* one : processes) (void)one->coordinator.step(clock);
-            if (with_worker) step_worker();
-            if (HasFatalFailure()) return false;
-            clock += 250ms;
-        }
-        return true;
-    }
-    bool open_by(Process& process) {
-        return run({&process}, [&] { return is_open(); });
-    }
-    bool rebuilt_by(Process& process, uint64_t from_epoch) {
-        return run({&process}, [&] { return is_open() && now().epoch > from_epoch; });
-    }
-    // Everything that stands in the ledger becomes what it becomes.
-    void place_all() {
-        const auto whole = read_whole(topic, 1);
-        ASSERT_TRUE(run({}, [&] { return worker->position() == whole.size(); }));
-    }
-
-    // The gate's way as far as Redis; the take, if it was accepted or is known.
-    std::optional<ReserveVerdict> reserve(uint32_t number, const ItemEpoch& under) {
-        RedisSession redis = server->connect();
-        const std::vector<ReserveEntry> entries{{.purchase = purchase(number), .buyer = buyer(number)}};
-        const auto said =
-            read_reserve(*ask(redis, reserve_call(bucket, {*under.pin, under.epoch}, entries)), 1);
-        if (!said) return std::nullopt;  // fenced: 503
-        return said->at(0);
-    }
-    void produce_take(uint32_t number, const Take& take) {
-        const LedgerEntry entry{.sale = sale,
-                                .item = item,
-                                .acceptance = {.purchase = purchase(number),
-                                               .buyer = buyer(number),
-                                               .units = take.units,
-                                               .sequence = take.sequence,
-                                               .accepted_at = take.accepted_at},
-                                .epoch = take.epoch};
-        ASSERT_TRUE(records->produce(entry, reports.expect(number)).has_value());
-        ASSERT_TRUE(reports.wait_for_all());
-    }
-    void mark_done(uint32_t number, const ItemEpoch& under, const Take& take) {
-        RedisSession redis = server->connect();
-        const std::vector<TakenAt> taken{{purchase(number), take.sequence}};
-        (void)ask(redis, done_call(bucket, {*under.pin, under.epoch}, taken));
-    }
-    // All of it: to a 202, which is then remembered.
-    ::testing::AssertionResult buy(uint32_t number) {
-        const ItemEpoch under = now();
-        if (!under.pin) return ::testing::AssertionFailure() << "rebuilding";
-        const auto said = reserve(number, under);
-        if (!said) return ::testing::AssertionFailure() << "fenced";
-        if (said->outcome != ReserveOutcome::accepted && said->outcome != ReserveOutcome::repeated) {
-            return ::testing::AssertionFailure() << "outcome " << static_cast<int>(said->outcome);
-        }
-        if (said->is_pending) {
-            produce_take(number, said->take);
-            mark_done(number, under, said->take);
-        }
-        promised.insert(number);
-        return ::testing::AssertionSuccess();
-    }
-    ReserveOutcome outcome_of(uint32_t number) { return reserve(number, now()).value().outcome; }
-    static BuyerId buyer(uint32_t number) { return BuyerId("buyer-" + std::to_string(number)); }
-
-    Stock in_redis() {
-        RedisSession redis = server->connect();
-        const auto peek = read_peek(*ask(redis, peek_call(bucket)));
-        EXPECT_TRUE(peek.has_value() && peek->book);
-        return peek->book->figures.stock;
-    }
-    Stock in_postgres() { return orders->reader().sales()->front().stock.front(); }
-    int64_t count(std::string_view sql) { return connection.read_integer(sql); }
-    std::string reason_of(uint32_t number) {
-        const auto found = orders->reader().find_purchase(purchase(number));
-        EXPECT_TRUE(found.has_value());
-        return *found ? (*found)->reason : "unknown";
-    }
-
-    // The judge: every yes is an order, no unit was sold twice, and both books agree.
-    void expect_promises_kept() {
-        place_all();
-        Relay relay(connection);
-        RedisSession redis = server->connect();
-        ASSERT_TRUE(relay.step(*epochs.lease("test", 60s), redis, t0).has_value());
-        for (const uint32_t number : promised) EXPECT_EQ(reason_of(number), "") << number;
-        const Stock stock = in_postgres();
-        EXPECT_EQ(stock.units_held, count("SELECT count(*) FROM orders WHERE hold = 'held'"));
-        EXPECT_LE(stock.units_held, 10u);
-        EXPECT_EQ(in_redis(), stock);
-        EXPECT_EQ(count("SELECT count(*) FROM (SELECT buyer FROM orders WHERE hold <> 'finished' "
-                        "GROUP BY buyer HAVING count(*) > 1) AS twice"),
-                  0);
-        for (const uint32_t number : promised) {
-            EXPECT_EQ(outcome_of(number), ReserveOutcome::repeated) << number << " is known";
-        }
-        EXPECT_EQ(in_redis(), stock) << "and to repeat it takes nothing";
-    }
-
-    const SaleId sale{"phone-drop"};
-    const ItemId item{"phone"};
-    const BookBucket bucket{sale, item};
-    const milliseconds lease = 10s;
-
-    TestDatabase database;
-    std::unique_ptr<PostgresOrders> orders = database.open();
-    pg::Connection connection{database.options()};
-    PostgresEpochs epochs{connection};
-    std::unique_ptr<RedisServer> server = std::make_unique<RedisServer>();
-    std::string topic;
-    Reports reports;
-    std::unique_ptr<KafkaRecords> records;
-    std::unique_ptr<KafkaLedger> ledger;
-    NoBooks books;
-    Snowflake ids{1};
-    std::unique_ptr<OrderWorker> worker;
-    pg::BootTime clock = 1h;
-    Uptime uptime = 1min;
-    std::set<uint32_t> promised;
-};
+using CoordinatorTest = WithCluster;
 
 TEST_F(CoordinatorTest, AnItemIsLoadedWhenItsSaleIsWarmingAndNotBefore) {
     connection.run("UPDATE sales SET state = 'scheduled'");
@@ -345,48 +164,6 @@ TEST_F(CoordinatorTest, OfTwoThatRaceOneGetsThroughEachTime) {
     EXPECT_EQ(one.coordinator.figures().rebuilds_done + two.coordinator.figures().rebuilds_done, 4u);
     expect_promises_kept();
 }
-
-// One dies before this step, and another takes over; then the first one wakes.
-class CoordinatorDies : public CoordinatorTest, public ::testing::WithParamInterface<Step> {};
-
-TEST_P(CoordinatorDies, AnotherOneTakesOverFromTheFirstStepOn) {
-    Process one(*this), two(*this);
-    ASSERT_TRUE(open_by(one));
-    for (uint32_t i = 1; i <= 3; ++i) ASSERT_TRUE(buy(i));
-    server->stop(SIGKILL);
-    server->start();
-    ClusterRebuild dying(means(one), {.partitions = 1, .lease = lease}, now(),
-                         ClusterRebuild::Purpose::reopen);
-    ASSERT_TRUE(run({}, [&] {
-        if (dying.at() == GetParam()) return true;
-        const auto stepped = dying.step(clock);
-        EXPECT_TRUE(stepped.has_value()) << stepped.error().text();
-        return false;
-    }));
-    ASSERT_TRUE(rebuilt_by(two, 2));
-    const ItemEpoch reached = now();
-    ASSERT_TRUE(buy(4));
-    const Stock stock = in_redis();
-
-    ASSERT_TRUE(run({}, [&] {
-        if (dying.is_over()) return true;
-        const auto stepped = dying.step(clock);
-        EXPECT_TRUE(stepped.has_value()) << stepped.error().text();
-        return false;
-    }));
-    EXPECT_EQ(name_of(dying.at()), GetParam() == Step::done ? "done" : "lost");
-    EXPECT_EQ(now().epoch, reached.epoch) << "it undoes nothing";
-    EXPECT_EQ(now().pin, reached.pin);
-    EXPECT_EQ(in_redis(), stock);
-    for (uint32_t i = 5; i <= 10; ++i) ASSERT_TRUE(buy(i));
-    expect_promises_kept();
-    EXPECT_EQ(in_postgres(), (Stock{10, 0, 10, 0}));
-}
-
-INSTANTIATE_TEST_SUITE_P(Before, CoordinatorDies,
-                         ::testing::Values(Step::close_epoch, Step::await_leases, Step::drain, Step::seal,
-                                           Step::await_seals, Step::cut, Step::load, Step::open, Step::done),
-                         [](const auto& one) { return std::string(name_of(one.param)); });
 
 TEST_F(CoordinatorTest, TheEndOfASaleStandsBehindItsSeal) {
     Process one(*this);
