@@ -48,6 +48,7 @@ private:
     sim::MemoryOutbox outbox_{state_, disk_};
 };
 
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, LedgerReaderContract, MemoryLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, LedgerContract, MemoryLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, OrdersContract, MemoryOrdersFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Memory, OutboxContract, MemoryOrdersFixture);

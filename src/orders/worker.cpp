@@ -87,6 +87,7 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
 void OrderWorker::tell(std::span<const Placed> placed) {
     std::vector<PurchaseId> changed;
     for (size_t i = 0; i < batch_.size(); ++i) {
+        if (batch_[i].record.seal) continue;
         const LedgerEntry& entry = *batch_[i].record.entry;
         switch (placed[i]) {
             case Placed::ordered:
@@ -102,10 +103,14 @@ void OrderWorker::tell(std::span<const Placed> placed) {
                 give_back(entry);
                 break;
             case Placed::known_before:
-                // The book never accepts an id twice. If it did, its units are missing until somebody mends
-                // that.
+                // A ledger that many write may have it twice. One book never accepts an id twice. If it
+                // did, its units are missing until somebody mends that.
+                if (entry.epoch != 0) continue;
                 log_error("a purchase stands in the ledger twice; `doorbuster reconcile` tells what it took",
                           {{"position", batch_[i].record.position}, {"sale", entry.sale.view()}});
+                continue;
+            case Placed::late:
+            case Placed::sealed:
                 continue;
         }
         // Its buyer knows the purchase by the id that it had first.
@@ -117,8 +122,8 @@ void OrderWorker::tell(std::span<const Placed> placed) {
 StoreResult<OrderWorker::Next> OrderWorker::wait_and_retry(const StoreError& error, Instant now,
                                                            Uptime uptime) {
     // A commit that may have landed is not repeated on a disk that has just failed: the
-    // next start looks it up.
-    if (error.outcome_unknown) return error;
+    // next start looks it up. A position that is not the expected one does not become so by waiting.
+    if (error.outcome_unknown || error.code == StoreErrc::conflict) return error;
     if (failures_ < options_.retry_after.size()) {
         wait_until_ = uptime + options_.retry_after[failures_++];
         log_warn("the order worker tries again",

@@ -23,12 +23,24 @@ struct LedgerEntry {
     // The finished purchase that this acceptance continues: its payment came late, or it was a
     // dead letter that is tried again.
     std::optional<PurchaseId> replaces{};
+    // Where the books are in Redis: with item and sequence, the take. Zero where there is one book.
+    uint64_t epoch = 0;
+    uint32_t bucket = 0;
+};
+
+// Closes every epoch of the item up to this one, in the partition of the ledger that it stands in: what
+// comes behind it under one of them comes too late.
+struct Seal {
+    SaleId sale;
+    ItemId item;
+    uint64_t epoch = 0;
 };
 
 struct LedgerRecord {
     uint64_t position = 0;
-    std::optional<LedgerEntry> entry;  // none: the record cannot be read
-    std::string raw;                   // then: what is there, for the dead letter
+    std::optional<LedgerEntry> entry;  // none: it is a seal, or cannot be read
+    std::string raw{};                 // of one that cannot: what is there, for the dead letter
+    std::optional<Seal> seal{};
 };
 
 // Thread safety: an instance belongs to one thread.

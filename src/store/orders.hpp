@@ -52,6 +52,8 @@ enum class Placed : uint8_t {
     reinstated,    // a late payment found its unit: its order is paid
     cancelled,     // stock or limit did not suffice: an explicit cancellation
     known_before,  // placed earlier; nothing was done
+    late,          // its epoch is over: it waits for the next SEAL, or is cancelled
+    sealed,        // a SEAL: the epochs up to its own are over
 };
 
 // What a buyer reads whose purchase became a dead letter; the cause is the operator's to know.

@@ -77,10 +77,15 @@ inline std::optional<EventKind> event_of_step(SaleState from, SaleState to) {
 
 inline constexpr std::string_view reason_no_unit = "no unit was left";
 inline constexpr std::string_view reason_limit = "the buyer's limit was reached";
+inline constexpr std::string_view reason_late = "it could not be confirmed in time";
 inline constexpr std::string_view reason_not_continued = "what it continues had ended otherwise";
 
 // A dead letter's record, as the operator reads it.
 inline std::string text_of(const LedgerRecord& record) {
+    if (const auto& seal = record.seal) {
+        return fmt::format("seal sale={} item={} epoch={}", seal->sale.view(), seal->item.view(),
+                           seal->epoch);
+    }
     if (!record.entry) return record.raw;
     const LedgerEntry& entry = *record.entry;
     const Acceptance& acceptance = entry.acceptance;

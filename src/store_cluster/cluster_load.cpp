@@ -8,16 +8,15 @@
 
 namespace doorbuster {
 
+BookWord book_word_of(const SaleRecord& record, const ItemId& item) {
+    const auto sold = std::ranges::find(record.sale.items, item, &Item::id);
+    CHECK(sold != record.sale.items.end());
+    return {
+        .version = record.version, .phase = phase_in(record.state), .terms = terms_of(record.sale, *sold)};
+}
+
 BookLoad book_load_of(const EpochCut& cut, const ItemId& item) {
-    const Sale& sale = cut.sale.sale;
-    const auto sold = std::ranges::find(sale.items, item, &Item::id);
-    CHECK(sold != sale.items.end());
-    BookLoad load{.epoch = cut.epoch,
-                  .word = {.version = cut.sale.version,
-                           .phase = phase_in(cut.sale.state),
-                           .terms = terms_of(sale, *sold)},
-                  .stock = cut.stock,
-                  .takes = {}};
+    BookLoad load{.epoch = cut.epoch, .word = book_word_of(cut.sale, item), .stock = cut.stock, .takes = {}};
     load.takes.reserve(cut.purchases.size());
     for (const auto& [one, epoch] : cut.purchases) {
         const Acceptance& acceptance = one.acceptance;

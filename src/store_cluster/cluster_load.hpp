@@ -6,8 +6,9 @@
 
 namespace doorbuster {
 
+// Both: REQUIRES: the item is one of the sale's.
 // Takes of earlier epochs keep their numbers for the eye; the epoch that is loaded begins its own with 1.
-// REQUIRES: the item is one of the sale's.
+BookWord book_word_of(const SaleRecord& sale, const ItemId& item);
 BookLoad book_load_of(const EpochCut& cut, const ItemId& item);
 
 }  // namespace doorbuster

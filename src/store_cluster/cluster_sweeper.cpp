@@ -14,9 +14,9 @@ public:
         std::lock_guard lock(mutex_);
         ++left_;
     }
-    void report(const TakenAt& taken, Delivery delivery) {
+    void report(const TakenAt& taken, KafkaDelivery delivery) {
         std::lock_guard lock(mutex_);
-        if (delivery == Delivery::durable) durable_.push_back(taken);
+        if (delivery == KafkaDelivery::durable) durable_.push_back(taken);
         --left_;
         changed_.notify_all();
     }
@@ -37,18 +37,18 @@ private:
     std::vector<TakenAt> durable_;
 };
 
-AcceptedRecord record_of(const BookBucket& bucket, const OutboxEntry& entry) {
+LedgerEntry record_of(const BookBucket& bucket, const OutboxEntry& entry) {
     const auto& [purchase, buyer, take] = entry.known;
-    return {.entry = {.sale = bucket.sale,
-                      .item = bucket.item,
-                      .acceptance = {.purchase = purchase,
-                                     .buyer = buyer,
-                                     .units = take.units,
-                                     .sequence = take.sequence,
-                                     .accepted_at = take.accepted_at},
-                      .replaces = entry.replaces},
-            .bucket = bucket.bucket,
-            .epoch = take.epoch};
+    return {.sale = bucket.sale,
+            .item = bucket.item,
+            .acceptance = {.purchase = purchase,
+                           .buyer = buyer,
+                           .units = take.units,
+                           .sequence = take.sequence,
+                           .accepted_at = take.accepted_at},
+            .replaces = entry.replaces,
+            .epoch = take.epoch,
+            .bucket = bucket.bucket};
 }
 
 }  // namespace

@@ -54,9 +54,9 @@ TEST_F(SweeperTest, WhatNobodyBroughtToTheLedgerIsBroughtThere) {
     const auto read = read_whole(topic, 1);
     ASSERT_EQ(read.size(), 600u);
     for (uint32_t i = 1; i <= 600; ++i) {
-        const auto& record = std::get<AcceptedRecord>(read[i - 1].record);
-        EXPECT_EQ(record.entry.acceptance.sequence, i) << "in the order in which they were taken";
-        EXPECT_EQ(record.entry.acceptance.purchase, purchase(i));
+        const auto& record = std::get<LedgerEntry>(read[i - 1].record);
+        EXPECT_EQ(record.acceptance.sequence, i) << "in the order in which they were taken";
+        EXPECT_EQ(record.acceptance.purchase, purchase(i));
         EXPECT_EQ(record.epoch, book.fence.epoch);
     }
     EXPECT_EQ(sweep(lease()).found, 0u);

@@ -20,6 +20,7 @@ StoreResult<KafkaReader> KafkaReader::open(const Options& options) {
                             {"enable.partition.eof", "true"},
                             {"check.crcs", "true"},
                             {"socket.timeout.ms", fmt::to_string(options.broker_wait_max.count())},
+                            {"fetch.wait.max.ms", fmt::to_string(options.quiet_max.count())},
                             {"allow.auto.create.topics", "false"},
                             {"queued.max.messages.kbytes", fmt::to_string(options.ahead_kbytes_max)}});
     if (!conf) return conf.error();

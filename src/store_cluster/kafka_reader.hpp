@@ -43,6 +43,8 @@ public:
         std::string topic;
         milliseconds broker_wait_max{5'000};  // for an answer of a broker
         uint32_t ahead_kbytes_max = 16'384;   // fetched and not yet read
+        // How long a broker keeps a question that it has nothing new for. An end is told after it.
+        milliseconds quiet_max{500};
     };
 
     [[nodiscard]] static StoreResult<KafkaReader> open(const Options&);

@@ -18,7 +18,7 @@ protected:
         const auto records = producer(producer_options(topic, 1));
         for (uint32_t i = 0; i < count; ++i) EXPECT_TRUE(produce(*records, reports, i));
         EXPECT_TRUE(reports.wait_for_all());
-        EXPECT_EQ(reports.count(Delivery::durable), count);
+        EXPECT_EQ(reports.count(KafkaDelivery::durable), count);
         return topic;
     }
 
@@ -31,21 +31,6 @@ protected:
             batch = from.read(count_max, 100ms);
         }
         return batch;
-    }
-
-    // What another program, or a later version of this one, might write.
-    static void write_raw(const std::string& topic, const std::vector<std::string>& values) {
-        auto conf = kafka_conf(kafka().brokers(), {{"acks", "all"}});
-        ASSERT_TRUE(conf);
-        auto client = kafka_client(RD_KAFKA_PRODUCER, std::move(*conf));
-        ASSERT_TRUE(client);
-        const KafkaTopic to(rd_kafka_topic_new(client->get(), topic.c_str(), nullptr));
-        for (const std::string& value : values) {
-            ASSERT_EQ(rd_kafka_produce(to.get(), 0, RD_KAFKA_MSG_F_COPY, const_cast<char*>(value.data()),
-                                       value.size(), nullptr, 0, nullptr),
-                      0);
-        }
-        ASSERT_EQ(rd_kafka_flush(client->get(), static_cast<int>(reports_max.count())), 0);
     }
 
     // As retention does.

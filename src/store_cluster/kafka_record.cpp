@@ -8,6 +8,8 @@ namespace doorbuster {
 namespace {
 
 constexpr uint8_t version_written = 1;
+// What begins with a printable character is somebody else's text, and no reason to stop.
+constexpr uint8_t version_max = 0x1f;
 
 enum class Kind : uint8_t { accepted = 1, seal = 2 };  // persisted: append, never renumber
 
@@ -114,26 +116,26 @@ private:
     bool is_sound_ = true;
 };
 
-AcceptedRecord read_accepted(Parser& parser) {
-    AcceptedRecord record;
-    record.entry.sale = parser.text<SaleId>();
-    record.entry.item = parser.text<ItemId>();
+LedgerEntry read_accepted(Parser& parser) {
+    LedgerEntry record;
+    record.sale = parser.text<SaleId>();
+    record.item = parser.text<ItemId>();
     record.bucket = parser.number32();
     record.epoch = parser.number();
-    Acceptance& acceptance = record.entry.acceptance;
+    Acceptance& acceptance = record.acceptance;
     acceptance.sequence = parser.number();
     acceptance.purchase = parser.id();
     acceptance.buyer = parser.text<BuyerId>();
     acceptance.units = parser.number32();
     acceptance.accepted_at = from_ms(parser.signed_number());
-    if (parser.number(1) == 1) record.entry.replaces = parser.id();
+    if (parser.number(1) == 1) record.replaces = parser.id();
     // No book accepts these: what says so was not written by one.
     if (acceptance.units == 0 || acceptance.sequence == 0) parser.refuse();
     return record;
 }
 
-SealRecord read_seal(Parser& parser) {
-    SealRecord record;
+Seal read_seal(Parser& parser) {
+    Seal record;
     record.sale = parser.text<SaleId>();
     record.item = parser.text<ItemId>();
     record.epoch = parser.number();
@@ -142,11 +144,11 @@ SealRecord read_seal(Parser& parser) {
 
 }  // namespace
 
-std::string encode(const AcceptedRecord& record) {
-    const Acceptance& acceptance = record.entry.acceptance;
+std::string encode(const LedgerEntry& record) {
+    const Acceptance& acceptance = record.acceptance;
     Writer writer(Kind::accepted);
-    writer.text(record.entry.sale);
-    writer.text(record.entry.item);
+    writer.text(record.sale);
+    writer.text(record.item);
     writer.number(record.bucket);
     writer.number(record.epoch);
     writer.number(acceptance.sequence);
@@ -154,12 +156,12 @@ std::string encode(const AcceptedRecord& record) {
     writer.text(acceptance.buyer);
     writer.number(acceptance.units);
     writer.signed_number(to_ms(acceptance.accepted_at));
-    writer.byte(record.entry.replaces ? 1 : 0);
-    if (record.entry.replaces) writer.id(*record.entry.replaces);
+    writer.byte(record.replaces ? 1 : 0);
+    if (record.replaces) writer.id(*record.replaces);
     return writer.take();
 }
 
-std::string encode(const SealRecord& record) {
+std::string encode(const Seal& record) {
     Writer writer(Kind::seal);
     writer.text(record.sale);
     writer.text(record.item);
@@ -170,7 +172,8 @@ std::string encode(const SealRecord& record) {
 KafkaRecord decode_record(std::string_view bytes) {
     Parser parser(bytes);
     const uint8_t version = parser.byte();
-    if (version > version_written) return UnreadableRecord{UnreadableWhy::newer, std::string(bytes)};
+    const bool is_newer = version > version_written && version <= version_max;
+    if (is_newer) return UnreadableRecord{UnreadableWhy::newer, std::string(bytes)};
     const uint8_t kind = parser.byte();
     KafkaRecord record;
     if (version != version_written) {

@@ -17,19 +17,6 @@ namespace doorbuster {
 // What the producers and the workers write and read; a topic that allows less is told at warm-up.
 constexpr size_t kafka_record_bytes_max = 512;
 
-struct AcceptedRecord {
-    LedgerEntry entry;
-    uint32_t bucket = 0;
-    uint64_t epoch = 0;  // with item, bucket and sequence: the take
-};
-
-// Closes every epoch of the item up to this one, in the partition that it stands in.
-struct SealRecord {
-    SaleId sale;
-    ItemId item;
-    uint64_t epoch = 0;
-};
-
 enum class UnreadableWhy : uint8_t {
     newer,      // of a later version of this program: a reason to stop, not to give up on a buyer
     malformed,  // of none
@@ -41,10 +28,10 @@ struct UnreadableRecord {
     std::string raw;
 };
 
-using KafkaRecord = std::variant<AcceptedRecord, SealRecord, UnreadableRecord>;
+using KafkaRecord = std::variant<LedgerEntry, Seal, UnreadableRecord>;
 
-std::string encode(const AcceptedRecord&);
-std::string encode(const SealRecord&);
+std::string encode(const LedgerEntry&);
+std::string encode(const Seal&);
 
 // Takes any bytes.
 KafkaRecord decode_record(std::string_view bytes);

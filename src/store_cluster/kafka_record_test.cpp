@@ -31,29 +31,28 @@ Number any_number(Number least) {
                            rc::gen::elementOf(std::vector<Number>{least, 127, 128, most}));
 }
 
-AcceptedRecord any_accepted() {
-    AcceptedRecord record{
-        .entry = {.sale = any_text<SaleId>(),
-                  .item = any_text<ItemId>(),
-                  .acceptance = {.purchase = any_purchase(),
-                                 .buyer = any_text<BuyerId>(),
-                                 .units = any_number<uint32_t>(1),
-                                 .sequence = any_number<uint64_t>(1),
-                                 .accepted_at =
-                                     from_ms(any_number<int64_t>(std::numeric_limits<int64_t>::min()))}},
-        .bucket = any_number<uint32_t>(0),
-        .epoch = any_number<uint64_t>(0)};
-    if (*rc::gen::arbitrary<bool>()) record.entry.replaces = any_purchase();
+LedgerEntry any_accepted() {
+    LedgerEntry record{
+        .sale = any_text<SaleId>(),
+        .item = any_text<ItemId>(),
+        .acceptance = {.purchase = any_purchase(),
+                       .buyer = any_text<BuyerId>(),
+                       .units = any_number<uint32_t>(1),
+                       .sequence = any_number<uint64_t>(1),
+                       .accepted_at = from_ms(any_number<int64_t>(std::numeric_limits<int64_t>::min()))},
+        .epoch = any_number<uint64_t>(0),
+        .bucket = any_number<uint32_t>(0)};
+    if (*rc::gen::arbitrary<bool>()) record.replaces = any_purchase();
     return record;
 }
 
-SealRecord any_seal() {
+Seal any_seal() {
     return {any_text<SaleId>(), any_text<ItemId>(), any_number<uint64_t>(0)};
 }
 
 std::string encode_any(const KafkaRecord& record) {
-    if (const auto* accepted = std::get_if<AcceptedRecord>(&record)) return encode(*accepted);
-    if (const auto* seal = std::get_if<SealRecord>(&record)) return encode(*seal);
+    if (const auto* accepted = std::get_if<LedgerEntry>(&record)) return encode(*accepted);
+    if (const auto* seal = std::get_if<Seal>(&record)) return encode(*seal);
     return std::get<UnreadableRecord>(record).raw;
 }
 
@@ -66,25 +65,25 @@ void expect_unreadable(const std::string& bytes, UnreadableWhy why) {
 }
 
 RC_GTEST_PROP(KafkaRecord, AnAcceptanceIsReadAsItWasWritten, ()) {
-    const AcceptedRecord written = any_accepted();
+    const LedgerEntry written = any_accepted();
     const std::string bytes = encode(written);
     RC_ASSERT(bytes.size() <= kafka_record_bytes_max);
     const KafkaRecord record = decode_record(bytes);
-    RC_ASSERT(std::holds_alternative<AcceptedRecord>(record));
-    const auto& read = std::get<AcceptedRecord>(record);
-    RC_ASSERT(read.entry.sale == written.entry.sale);
-    RC_ASSERT(read.entry.item == written.entry.item);
-    RC_ASSERT(read.entry.acceptance == written.entry.acceptance);
-    RC_ASSERT(read.entry.replaces == written.entry.replaces);
+    RC_ASSERT(std::holds_alternative<LedgerEntry>(record));
+    const auto& read = std::get<LedgerEntry>(record);
+    RC_ASSERT(read.sale == written.sale);
+    RC_ASSERT(read.item == written.item);
+    RC_ASSERT(read.acceptance == written.acceptance);
+    RC_ASSERT(read.replaces == written.replaces);
     RC_ASSERT(read.bucket == written.bucket);
     RC_ASSERT(read.epoch == written.epoch);
 }
 
 RC_GTEST_PROP(KafkaRecord, ASealIsReadAsItWasWritten, ()) {
-    const SealRecord written = any_seal();
+    const Seal written = any_seal();
     const KafkaRecord record = decode_record(encode(written));
-    RC_ASSERT(std::holds_alternative<SealRecord>(record));
-    const auto& read = std::get<SealRecord>(record);
+    RC_ASSERT(std::holds_alternative<Seal>(record));
+    const auto& read = std::get<Seal>(record);
     RC_ASSERT(read.sale == written.sale && read.item == written.item && read.epoch == written.epoch);
 }
 
@@ -112,39 +111,40 @@ RC_GTEST_PROP(KafkaRecord, ARecordCutShortOrContinuedIsUnreadable, ()) {
 
 // What stands in a topic outlives the program that wrote it.
 TEST(KafkaRecord, TheBytesOfVersionOneStay) {
-    const AcceptedRecord record{.entry = {.sale = SaleId("s"),
-                                          .item = ItemId("it"),
-                                          .acceptance = {.purchase = purchase(7),
-                                                         .buyer = alice,
-                                                         .units = 2,
-                                                         .sequence = 300,
-                                                         .accepted_at = from_ms(1)}},
-                                .bucket = 3,
-                                .epoch = 4};
+    const LedgerEntry record{.sale = SaleId("s"),
+                             .item = ItemId("it"),
+                             .acceptance = {.purchase = purchase(7),
+                                            .buyer = alice,
+                                            .units = 2,
+                                            .sequence = 300,
+                                            .accepted_at = from_ms(1)},
+                             .epoch = 4,
+                             .bucket = 3};
     EXPECT_EQ(encode(record), std::string("\x01\x01\x01s\x02it\x03\x04\xac\x02\x07", 12) +
                                   std::string(15, '\0') +
                                   std::string("\x05"
                                               "alice\x02\x02\0",
                                               9));
-    EXPECT_EQ(encode(SealRecord{SaleId("s"), ItemId("it"), 5}), "\x01\x02\x01s\x02it\x05");
+    EXPECT_EQ(encode(Seal{SaleId("s"), ItemId("it"), 5}), "\x01\x02\x01s\x02it\x05");
 }
 
 TEST(KafkaRecord, ALaterVersionIsToldApartFromRubbish) {
     expect_unreadable("\x02whatever comes", UnreadableWhy::newer);
+    expect_unreadable("rubbish", UnreadableWhy::malformed);
     expect_unreadable("", UnreadableWhy::malformed);
     expect_unreadable(std::string(1, '\0'), UnreadableWhy::malformed);
     expect_unreadable("\x01\x09", UnreadableWhy::malformed);
 }
 
 TEST(KafkaRecord, APurchaseOfNothingIsUnreadable) {
-    AcceptedRecord record{
-        .entry = {.sale = SaleId("s"),
-                  .item = ItemId("i"),
-                  .acceptance = {.purchase = purchase(1), .buyer = alice, .units = 0, .sequence = 1}}};
+    LedgerEntry record{
+        .sale = SaleId("s"),
+        .item = ItemId("i"),
+        .acceptance = {.purchase = purchase(1), .buyer = alice, .units = 0, .sequence = 1}};
     expect_unreadable(encode(record), UnreadableWhy::malformed);
-    record.entry.acceptance.units = 1;
-    EXPECT_TRUE(std::holds_alternative<AcceptedRecord>(decode_record(encode(record))));
-    record.entry.acceptance.sequence = 0;
+    record.acceptance.units = 1;
+    EXPECT_TRUE(std::holds_alternative<LedgerEntry>(decode_record(encode(record))));
+    record.acceptance.sequence = 0;
     expect_unreadable(encode(record), UnreadableWhy::malformed);
 }
 

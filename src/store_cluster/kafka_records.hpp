@@ -28,10 +28,10 @@
 
 namespace doorbuster {
 
-enum class Delivery : uint8_t { durable, failed, unknown };
+enum class KafkaDelivery : uint8_t { durable, failed, unknown };
 
 struct DeliveryReport {
-    Delivery delivery;
+    KafkaDelivery delivery;
     int64_t offset = -1;   // durable: where it stands; negative if the broker no longer knows
     std::string reason{};  // failed, unknown
 };
@@ -61,9 +61,9 @@ public:
 
     // An error: nothing was taken, and no report comes. `unavailable`: as much is under way as may be,
     // a new producer is being made, or it is closed.
-    [[nodiscard]] StoreResult<void> produce(const AcceptedRecord&, Reported);
+    [[nodiscard]] StoreResult<void> produce(const LedgerEntry&, Reported);
     // Into one partition. A seal of an item goes into every partition that the item has.
-    [[nodiscard]] StoreResult<void> produce(const SealRecord&, int32_t partition, Reported);
+    [[nodiscard]] StoreResult<void> produce(const Seal&, int32_t partition, Reported);
 
     // Takes nothing more, and returns when everything is reported: what is not by then is `unknown`.
     void close(milliseconds wait_max);

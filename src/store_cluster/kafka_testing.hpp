@@ -51,15 +51,14 @@ inline std::unique_ptr<KafkaRecords> producer(const KafkaRecords::Options& optio
 }
 
 // The acceptance of purchase `number`; each item has its own run of sequences.
-inline AcceptedRecord accepted(uint32_t number, const std::string& item = "phone") {
-    return {.entry = {.sale = SaleId("phone-drop"),
-                      .item = ItemId(item),
-                      .acceptance = {.purchase = purchase(number),
-                                     .buyer = alice,
-                                     .units = 1,
-                                     .sequence = number + 1,
-                                     .accepted_at = t0}},
-            .bucket = 0,
+inline LedgerEntry accepted(uint32_t number, const std::string& item = "phone") {
+    return {.sale = SaleId("phone-drop"),
+            .item = ItemId(item),
+            .acceptance = {.purchase = purchase(number),
+                           .buyer = alice,
+                           .units = 1,
+                           .sequence = number + 1,
+                           .accepted_at = t0},
             .epoch = 2};
 }
 
@@ -93,7 +92,7 @@ public:
         std::lock_guard lock(mutex_);
         return count_;
     }
-    size_t count(Delivery delivery) const {
+    size_t count(KafkaDelivery delivery) const {
         std::lock_guard lock(mutex_);
         size_t of_it = 0;
         for (const auto& [number, reports] : heard_) {
@@ -145,9 +144,24 @@ inline std::vector<KafkaReadRecord> read_whole(const std::string& topic, int32_t
     throw std::runtime_error("the end was not reached");
 }
 
+// What another program, or a later version of this one, might write.
+inline void write_raw(const std::string& topic, const std::vector<std::string>& values) {
+    auto conf = kafka_conf(kafka().brokers(), {{"acks", "all"}});
+    ASSERT_TRUE(conf);
+    auto client = kafka_client(RD_KAFKA_PRODUCER, std::move(*conf));
+    ASSERT_TRUE(client);
+    const KafkaTopic to(rd_kafka_topic_new(client->get(), topic.c_str(), nullptr));
+    for (const std::string& value : values) {
+        ASSERT_EQ(rd_kafka_produce(to.get(), 0, RD_KAFKA_MSG_F_COPY, const_cast<char*>(value.data()),
+                                   value.size(), nullptr, 0, nullptr),
+                  0);
+    }
+    ASSERT_EQ(rd_kafka_flush(client->get(), static_cast<int>(reports_max.count())), 0);
+}
+
 // The number of the purchase that accepted() made it for.
 inline uint32_t number_of(const KafkaReadRecord& read) {
-    return static_cast<uint32_t>(std::get<AcceptedRecord>(read.record).entry.acceptance.sequence - 1);
+    return static_cast<uint32_t>(std::get<LedgerEntry>(read.record).acceptance.sequence - 1);
 }
 
 // What was reported durable stands where the report says; nothing stands there more often than it
@@ -160,9 +174,9 @@ inline void expect_reports_hold(const Reports& reports, const std::vector<KafkaR
     for (const auto& [number, told] : heard) {
         size_t durable = 0, unknown = 0;
         for (const DeliveryReport& report : told) {
-            durable += report.delivery == Delivery::durable;
-            unknown += report.delivery == Delivery::unknown;
-            if (report.delivery == Delivery::durable && report.offset >= 0) {
+            durable += report.delivery == KafkaDelivery::durable;
+            unknown += report.delivery == KafkaDelivery::unknown;
+            if (report.delivery == KafkaDelivery::durable && report.offset >= 0) {
                 EXPECT_EQ(std::count(found[number].begin(), found[number].end(), report.offset), 1) << number;
             }
         }

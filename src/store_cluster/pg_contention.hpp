@@ -41,7 +41,9 @@ auto contending(Body&& body) {
                 return body();
             }
         } catch (const Failure& failure) {
-            if (!is_overtaken(failure) || tries == tries_max) throw;
+            if (!is_overtaken(failure)) throw;
+            // Nobody's fault: whoever asked tries again later, and takes it for no word about a record.
+            if (tries == tries_max) throw Contention(failure.what());
         }
         back_off();
     }

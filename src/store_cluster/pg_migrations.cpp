@@ -337,6 +337,24 @@ constexpr const char* migration_steps[] = {
     CREATE INDEX payments_watched ON payments(look_at_ms) WHERE look_at_ms IS NOT NULL AND state = 'voided';
     CREATE INDEX payments_refunding ON payments(looks) WHERE state = 'refunding';
     )sql",
+    // What tells that the Redis of an open epoch is not what it was: the coordinator closes that epoch.
+    R"sql(
+    CREATE TABLE rebuild_requests(
+        sale     text   COLLATE "C" NOT NULL,
+        item     text   COLLATE "C" NOT NULL,
+        epoch    bigint NOT NULL,
+        reason   text   NOT NULL,
+        asked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        PRIMARY KEY(sale, item, epoch)
+    );
+    )sql",
+    // Which workers share the partitions. Nothing rests on these rows.
+    R"sql(
+    CREATE TABLE workers(
+        owner      text PRIMARY KEY,
+        expires_at timestamptz NOT NULL
+    );
+    )sql",
 };
 
 }  // namespace

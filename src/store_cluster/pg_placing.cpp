@@ -13,7 +13,8 @@ const LedgerEntry& entry_of(const Placement& placement) {
 
 const std::string select_terms =
     "SELECT i.price_minor, i.units_per_buyer_max, s.payment_window_s, i.currency, s.stock_policy, i.version, "
-    "i.units_available FROM items i JOIN sales s ON s.id = i.sale WHERE i.sale = $1 AND i.id = $2";
+    "i.units_available, i.epoch, i.epoch_state = 'open', s.state IN ('closed', 'reconciled') "
+    "FROM items i JOIN sales s ON s.id = i.sale WHERE i.sale = $1 AND i.id = $2";
 const std::string select_terms_locked = select_terms + " FOR UPDATE OF i";
 
 constexpr std::string_view update_position =
@@ -55,8 +56,9 @@ void cancel_unplaceable(Connection& connection, WorkerPlace place, const LedgerR
     connection.queue("SELECT version FROM items WHERE sale = $1 AND id = $2 FOR UPDATE",
                      Params().add(sale).add(item));
     const Rows inserted = connection.run(
-        "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, partition, position, "
-        "state, reason) VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, 'cancelled', $10) "
+        "INSERT INTO purchases(id, sale, item, buyer, units, epoch, bucket, sequence, accepted_at_ms, "
+        "partition, position, state, reason) "
+        "VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'cancelled', $12) "
         "ON CONFLICT(id) DO NOTHING",
         Params()
             .add(acceptance.purchase)
@@ -64,6 +66,8 @@ void cancel_unplaceable(Connection& connection, WorkerPlace place, const LedgerR
             .add(item)
             .add(acceptance.buyer.view())
             .add(acceptance.units)
+            .add(entry.epoch)
+            .add(entry.bucket)
             .add(acceptance.sequence)
             .add(to_ms(acceptance.accepted_at))
             .add(place.partition)
@@ -84,11 +88,20 @@ Placing::Placing(Connection& connection, WorkerPlace place, std::span<const Plac
       placements_(placements),
       now_(now),
       locked_(locked),
+      sealing_(place.partition),
       journal_(place.partition, now) {
     for (const Placement& placement : placements_) {
+        if (const auto& seal = placement.record.seal) {
+            items_[{seal->sale.view(), seal->item.view()}];
+            sealing_.expect_seal({seal->sale.view(), seal->item.view()});
+            continue;
+        }
         const LedgerEntry& entry = entry_of(placement);
-        ItemBatch& item = items_[{entry.sale.view(), entry.item.view()}];
+        const ItemKey key{entry.sale.view(), entry.item.view()};
+        ItemBatch& item = items_[key];
+        sealing_.expect(key);
         item.active_units[entry.acceptance.buyer.view()] = 0;
+        item.takes[take_of(entry)];
         if (entry.replaces) continued_[*entry.replaces];
     }
 }
@@ -119,9 +132,12 @@ std::vector<Placed> Placing::finish(const std::vector<Rows>& answers, size_t fir
 // Where the first of the answers will be. Item by item, sorted: where rows are locked, in this order.
 size_t Placing::queue_reads() {
     Uuids ids;
-    for (const Placement& placement : placements_) ids.push(entry_of(placement).acceptance.purchase);
-    const size_t first =
-        connection_.queue("SELECT id FROM purchases WHERE id = ANY($1::uuid[])", Params().add(ids));
+    for (const Placement& placement : placements_) {
+        if (!placement.record.seal) ids.push(entry_of(placement).acceptance.purchase);
+    }
+    const size_t first = connection_.queue(
+        "SELECT id, epoch, bucket, sequence FROM purchases WHERE id = ANY($1::uuid[])", Params().add(ids));
+    sealing_.queue_reads(connection_);
     for (const auto& [key, item] : items_) {
         connection_.queue(locked_ ? select_terms_locked : select_terms,
                           Params().add(key.first).add(key.second));
@@ -131,6 +147,17 @@ size_t Placing::queue_reads() {
             "SELECT buyer, units FROM orders "
             "WHERE sale = $1 AND item = $2 AND buyer = ANY($3::text[]) AND hold != 'finished'",
             Params().add(key.first).add(key.second).add(buyers));
+        Integers epochs, buckets, sequences;
+        for (const auto& [take, id] : item.takes) {
+            epochs.push(take.epoch);
+            buckets.push(take.bucket);
+            sequences.push(take.sequence);
+        }
+        connection_.queue(
+            "SELECT p.epoch, p.bucket, p.sequence, p.id FROM purchases p "
+            "JOIN unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS t(epoch, bucket, sequence) "
+            "USING (epoch, bucket, sequence) WHERE p.sale = $1 AND p.item = $2",
+            Params().add(key.first).add(key.second).add(epochs).add(buckets).add(sequences));
     }
     if (continued_.empty()) return first;
     Uuids replaced;
@@ -145,11 +172,15 @@ size_t Placing::queue_reads() {
 
 void Placing::take_in(const std::vector<Rows>& answers, size_t first) {
     const Rows& known = answers[first];
-    for (size_t i = 0; i < known.size(); ++i) known_.insert(known[i].purchase(0));
-    size_t at = first + 1;
+    auto take_in_row = [](const Row& row) {
+        const auto number = [&](int column) { return static_cast<uint64_t>(row.integer(column)); };
+        return Take{number(0), number(1), number(2)};
+    };
+    for (size_t i = 0; i < known.size(); ++i) known_[known[i].purchase(0)] = take_in_row(known[i].from(1));
+    size_t at = sealing_.take_in(answers, first + 1);
     for (auto& [key, item] : items_) {
-        const Rows &terms = answers[at], &active = answers[at + 1];
-        at += 2;
+        const Rows &terms = answers[at], &active = answers[at + 1], &taken = answers[at + 2];
+        at += 3;
         if (terms.empty()) {
             throw Failure(StoreErrc::not_allowed,
                           fmt::format("there is no item {} in a sale {}", key.second, key.first));
@@ -162,9 +193,14 @@ void Placing::take_in(const std::vector<Rows>& answers, size_t first) {
         item.policy = required(stock_policy_of(row.text(4)), "stock policy");
         item.version = row.integer(5);
         item.units_available = row.integer(6);
+        item.epoch = row.integer(7);
+        item.is_epoch_open = row.flag(8);
+        item.is_closed = row.flag(9);
         for (size_t i = 0; i < active.size(); ++i) {
             item.active_units.at(active[i].text(0)) += active[i].integer(1);
         }
+        item.takes.clear();
+        for (size_t i = 0; i < taken.size(); ++i) item.takes[take_in_row(taken[i])] = taken[i].purchase(3);
     }
     if (continued_.empty()) return;
     continued_.clear();  // what is not found stays out
@@ -186,11 +222,66 @@ bool Placing::take_units(ItemBatch& item, int64_t units, HoldState to) {
 }
 
 Placed Placing::decide(const Placement& placement) {
+    if (const auto& seal = placement.record.seal) return pass(*seal);
+    const LedgerEntry& entry = entry_of(placement);
+    const PurchaseId& purchase = entry.acceptance.purchase;
+    ItemBatch& item = items_.at({entry.sale.view(), entry.item.view()});
+    const Take take = take_of(entry);
+    if (const auto known = known_.find(purchase); known != known_.end()) {
+        if (known->second != take && has_lost_writes(entry, item)) {
+            ask_for_rebuild(entry, "a purchase was accepted a second time");
+        }
+        return Placed::known_before;
+    }
+    if (sealing_.is_sealed(entry)) {
+        if (item.is_closed) {
+            cancel_late(placement.record);
+        } else {
+            sealing_.add_late(placement.record);
+        }
+        return Placed::late;
+    }
+    const auto [taken, is_new] = item.takes.emplace(take, purchase);
+    if (!is_new && taken->second != purchase && has_lost_writes(entry, item)) {
+        ask_for_rebuild(entry, "a unit was given to a second purchase");
+    }
+    known_[purchase] = take;
+    return place(placement, item);
+}
+
+// What Redis had acknowledged it does not know any more. In an epoch that is over, that is over, too. Without
+// an epoch there is no Redis.
+bool Placing::has_lost_writes(const LedgerEntry& entry, const ItemBatch& item) const {
+    return entry.epoch != 0 && item.is_epoch_open && item.epoch == static_cast<int64_t>(entry.epoch);
+}
+
+void Placing::ask_for_rebuild(const LedgerEntry& entry, std::string_view reason) {
+    rebuilds_.sales.push(entry.sale.view());
+    rebuilds_.items.push(entry.item.view());
+    rebuilds_.epochs.push(entry.epoch);
+    rebuilds_.reasons.push(reason);
+}
+
+Placed Placing::pass(const Seal& seal) {
+    for (const LedgerRecord& record : sealing_.pass(seal)) {
+        if (!known_.contains(record.entry->acceptance.purchase)) cancel_late(record);
+    }
+    return Placed::sealed;
+}
+
+// No unit comes back for it: the cut has counted it as never taken.
+void Placing::cancel_late(const LedgerRecord& record) {
+    const LedgerEntry& entry = *record.entry;
+    const PurchaseId& purchase = entry.acceptance.purchase;
+    known_[purchase] = take_of(entry);
+    items_.at({entry.sale.view(), entry.item.view()}).is_touched = true;
+    add_purchase(record, reason_late, {});
+    journal_.tell(EventKind::purchase_cancelled, {.sale = entry.sale.view(), .purchase = purchase});
+}
+
+Placed Placing::place(const Placement& placement, ItemBatch& item) {
     const LedgerEntry& entry = entry_of(placement);
     const Acceptance& acceptance = entry.acceptance;
-    if (!known_.insert(acceptance.purchase).second) return Placed::known_before;
-
-    ItemBatch& item = items_.at({entry.sale.view(), entry.item.view()});
     item.is_touched = true;
     int64_t& active = item.active_units.at(acceptance.buyer.view());
     if (active + acceptance.units > item.units_per_buyer_max) return cancel(placement, reason_limit);
@@ -202,7 +293,7 @@ Placed Placing::decide(const Placement& placement) {
     const HoldState hold = first_hold(item.policy);
     if (!take_units(item, acceptance.units, hold)) return cancel(placement, reason_no_unit);
     active += acceptance.units;
-    add_purchase(placement, "", placement.order);
+    add_purchase(placement.record, "", placement.order);
     if (entry.replaces) {  // a dead letter that was tried again
         given_.purchases.push(*entry.replaces);
         given_.orders.push(static_cast<int64_t>(placement.order));
@@ -224,7 +315,7 @@ Placed Placing::reinstate(const Placement& placement, ItemBatch& item, Continued
     }
     continued.state = OrderState::paid;
     item.active_units.at(acceptance.buyer.view()) += acceptance.units;
-    add_purchase(placement, "", continued.order);
+    add_purchase(placement.record, "", continued.order);
     reinstated_.ids.push(continued.order);
     reinstated_.holders.push(acceptance.purchase);
     reinstated_.sales.push(sale);
@@ -239,23 +330,25 @@ Placed Placing::reinstate(const Placement& placement, ItemBatch& item, Continued
 Placed Placing::cancel(const Placement& placement, std::string_view reason) {
     const LedgerEntry& entry = entry_of(placement);
     const PurchaseId& purchase = entry.acceptance.purchase;
-    add_purchase(placement, reason, {});
+    add_purchase(placement.record, reason, {});
     journal_.give_back({entry.sale.view(), entry.item.view(), purchase, entry.acceptance.units});
     tell_cancelled(journal_, entry);
     return Placed::cancelled;
 }
 
-void Placing::add_purchase(const Placement& placement, std::string_view reason,
+void Placing::add_purchase(const LedgerRecord& record, std::string_view reason,
                            std::optional<OrderId> order) {
-    const LedgerEntry& entry = entry_of(placement);
+    const LedgerEntry& entry = *record.entry;
     purchases_.ids.push(entry.acceptance.purchase);
     purchases_.sales.push(entry.sale.view());
     purchases_.items.push(entry.item.view());
     purchases_.buyers.push(entry.acceptance.buyer.view());
     purchases_.units.push(entry.acceptance.units);
+    purchases_.epochs.push(entry.epoch);
+    purchases_.buckets.push(entry.bucket);
     purchases_.sequences.push(entry.acceptance.sequence);
     purchases_.accepted.push(to_ms(entry.acceptance.accepted_at));
-    purchases_.positions.push(placement.record.position);
+    purchases_.positions.push(record.position);
     purchases_.states.push(order ? "ordered" : "cancelled");
     purchases_.reasons.push_or_null(reason);
     purchases_.orders.push(order);
@@ -282,14 +375,26 @@ void Placing::add_order(const Placement& placement, const ItemBatch& item) {
 }
 
 void Placing::write() {
-    if (purchases_.ids.size() == 0) return;
+    sealing_.queue_writes(connection_);
+    if (rebuilds_.epochs.size() > 0) {
+        connection_.queue(
+            "INSERT INTO rebuild_requests(sale, item, epoch, reason) "
+            "SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) ON CONFLICT DO NOTHING",
+            Params().add(rebuilds_.sales).add(rebuilds_.items).add(rebuilds_.epochs).add(rebuilds_.reasons));
+    }
+    if (purchases_.ids.size() > 0) write_purchases();
+    connection_.settle();
+}
+
+void Placing::write_purchases() {
     connection_.queue(
-        "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, partition, position, "
-        "state, reason, order_id) SELECT id, sale, item, buyer, units, sequence, accepted, $1, position, "
-        "state, "
-        "reason, order_id FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], "
-        "$7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::bigint[]) "
-        "AS t(id, sale, item, buyer, units, sequence, accepted, position, state, reason, order_id)",
+        "INSERT INTO purchases(id, sale, item, buyer, units, epoch, bucket, sequence, accepted_at_ms, "
+        "partition, position, state, reason, order_id) SELECT id, sale, item, buyer, units, epoch, bucket, "
+        "sequence, accepted, $1, position, state, reason, order_id "
+        "FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], "
+        "$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::bigint[]) "
+        "AS t(id, sale, item, buyer, units, epoch, bucket, sequence, accepted, position, state, reason, "
+        "order_id)",
         Params()
             .add(place_.partition)
             .add(purchases_.ids)
@@ -297,6 +402,8 @@ void Placing::write() {
             .add(purchases_.items)
             .add(purchases_.buyers)
             .add(purchases_.units)
+            .add(purchases_.epochs)
+            .add(purchases_.buckets)
             .add(purchases_.sequences)
             .add(purchases_.accepted)
             .add(purchases_.positions)

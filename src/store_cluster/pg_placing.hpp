@@ -1,5 +1,14 @@
 // Placing: turns a batch of ledger records into orders, inside a transaction that its caller opens.
 //
+// Each record, in the order of the ledger:
+//   1. its id is known, by this take: skipped
+//   2. its id is known, by another take: skipped; if its epoch is open, Redis has lost what it had
+//      acknowledged, and a rebuild is asked for
+//   3. its epoch is sealed: a late row
+//   4. its take is known, under another id: a rebuild is asked for, and it goes on with 5
+//   5. stock and the buyer's limit suffice: an order. Else an explicit cancellation
+// A SEAL closes the epochs up to its own for what comes behind it.
+//
 // Three steps, whatever the batch's size two round trips: read what the records rest on, decide each
 // of them in the order of the ledger, write all of it with one statement per table. The stock row of
 // each item is updated only if its version is still the one that was read; as whoever changes stock,
@@ -18,6 +27,7 @@
 #include "store/row_words.hpp"
 #include "store_cluster/pg_connection.hpp"
 #include "store_cluster/pg_journal.hpp"
+#include "store_cluster/pg_sealing.hpp"
 
 namespace doorbuster::pg {
 
@@ -47,18 +57,27 @@ public:
     std::vector<Placed> run();
 
 private:
+    struct Take {
+        uint64_t epoch = 0, bucket = 0, sequence = 0;
+        friend auto operator<=>(const Take&, const Take&) = default;
+    };
+    static Take take_of(const LedgerEntry& entry) {
+        return {entry.epoch, entry.bucket, entry.acceptance.sequence};
+    }
     struct ItemBatch {
         int64_t price_minor = 0, units_per_buyer_max = 0, payment_window_s = 0;
         std::string currency;
         StockPolicy policy = StockPolicy::reserve;
-        int64_t version = 0;
+        int64_t version = 0, epoch = 0;
+        bool is_epoch_open = false;
+        bool is_closed = false;  // the sale: no other SEAL will come
 
         int64_t units_available = 0;             // what is left of them as the batch goes on
         int64_t units_held = 0, units_sold = 0;  // taken by the batch
         bool is_touched = false;
         std::map<std::string_view, int64_t> active_units;  // by buyer
+        std::map<Take, PurchaseId> takes;                  // those that the batch's records name
     };
-    using ItemKey = std::pair<std::string_view, std::string_view>;  // sale, item; views of the placements
     struct Continued {
         std::optional<OrderId> order;
         std::optional<OrderState> state;
@@ -68,12 +87,18 @@ private:
     std::vector<Placed> finish(const std::vector<Rows>& answers, size_t first);
     void take_in(const std::vector<Rows>& answers, size_t first);
     Placed decide(const Placement& placement);
+    Placed place(const Placement& placement, ItemBatch& item);
+    Placed pass(const Seal& seal);
+    bool has_lost_writes(const LedgerEntry& entry, const ItemBatch& item) const;
+    void ask_for_rebuild(const LedgerEntry& entry, std::string_view reason);
     Placed reinstate(const Placement& placement, ItemBatch& item, Continued& continued);
     Placed cancel(const Placement& placement, std::string_view reason);
+    void cancel_late(const LedgerRecord& record);
     bool take_units(ItemBatch& item, int64_t units, HoldState to);
-    void add_purchase(const Placement& placement, std::string_view reason, std::optional<OrderId> order);
+    void add_purchase(const LedgerRecord& record, std::string_view reason, std::optional<OrderId> order);
     void add_order(const Placement& placement, const ItemBatch& item);
     void write();
+    void write_purchases();
 
     Connection& connection_;
     const WorkerPlace place_;
@@ -81,16 +106,21 @@ private:
     const Instant now_;
     const bool locked_;
 
-    std::map<ItemKey, ItemBatch> items_;         // sorted: the order in which rows are locked
-    std::set<PurchaseId> known_;                 // in the inbox, or earlier in this batch
+    std::map<ItemKey, ItemBatch> items_;  // sorted: the order in which rows are locked; views of them
+    std::map<PurchaseId, Take> known_;    // in the inbox, or earlier in this batch
+    Sealing sealing_;
     std::map<PurchaseId, Continued> continued_;  // what the records replace
 
     Journal journal_;
     struct {
         Uuids ids;
         Texts sales, items, buyers, states, reasons;
-        Integers units, sequences, accepted, positions, orders;
+        Integers units, epochs, buckets, sequences, accepted, positions, orders;
     } purchases_;
+    struct {
+        Texts sales, items, reasons;
+        Integers epochs;
+    } rebuilds_;
     struct {
         Integers ids, units, amounts, pay_by;
         Uuids purchases, holders;

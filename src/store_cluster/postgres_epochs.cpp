@@ -117,6 +117,45 @@ StoreResult<bool> PostgresEpochs::open(const SaleId& sale, const ItemId& item, u
     });
 }
 
+StoreResult<std::vector<WatchedItem>> PostgresEpochs::watch() {
+    return guarded("watching the epochs", [&] {
+        const Rows rows = connection_.run(
+            "SELECT i.sale, i.id, i.epoch, i.pin, s.state, s.version, coalesce(r.reason, '') "
+            "FROM items i "
+            "JOIN sales s ON s.id = i.sale "
+            "LEFT JOIN rebuild_requests r ON r.sale = i.sale AND r.item = i.id AND r.epoch = i.epoch "
+            "WHERE s.state <> 'reconciled' ORDER BY i.sale, i.ordinal");
+        return pg::all_of(rows, [](const Row& row) {
+            return WatchedItem{.now = epoch_of(row),
+                               .state = pg::required(sale_state_of(row.text(4)), "sale state"),
+                               .sale_version = static_cast<uint64_t>(row.integer(5)),
+                               .asked_for = std::string(row.text(6))};
+        });
+    });
+}
+
+StoreResult<void> PostgresEpochs::ask_for_rebuild(const SaleId& sale, const ItemId& item,
+                                                  const std::string& reason) {
+    return attempted("asking for a rebuild", [&] {
+        Transaction transaction(connection_);
+        const Rows asked = connection_.run(
+            "INSERT INTO rebuild_requests(sale, item, epoch, reason) "
+            "SELECT sale, id, epoch, $3 FROM items WHERE sale = $1 AND id = $2 "
+            "ON CONFLICT(sale, item, epoch) DO UPDATE SET reason = rebuild_requests.reason",
+            Params().add(sale.view()).add(item.view()).add(reason));
+        if (asked.changed() != 1) throw pg::Failure(StoreErrc::not_found, "there is no such item");
+        transaction.commit();
+    });
+}
+
+StoreResult<SaleRecord> PostgresEpochs::sale(const SaleId& id) {
+    return guarded("reading a sale", [&] {
+        auto found = pg::read_sales(connection_, id);
+        if (found.empty()) throw pg::Failure(StoreErrc::not_found, "there is no sale " + id.str());
+        return std::move(found.front());
+    });
+}
+
 StoreResult<bool> PostgresEpochs::is_sealed(const SaleId& sale, const ItemId& item, uint64_t epoch,
                                             std::span<const int64_t> partitions) {
     return guarded("reading the seals", [&] {

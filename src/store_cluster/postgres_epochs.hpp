@@ -50,6 +50,14 @@ private:
     std::vector<ItemEpoch> items_;
 };
 
+// An item as its coordinator sees it.
+struct WatchedItem {
+    ItemEpoch now;
+    SaleState state = SaleState::draft;  // of the sale
+    uint64_t sale_version = 0;
+    std::string asked_for{};  // why this very epoch has to end, if somebody said so
+};
+
 // Everything that a Redis bucket is loaded with, as PostgreSQL has it at one moment.
 struct EpochCut {
     uint64_t epoch = 0;
@@ -75,6 +83,13 @@ public:
     [[nodiscard]] StoreResult<std::optional<EpochCut>> cut(const SaleId&, const ItemId&, uint64_t epoch);
     [[nodiscard]] StoreResult<bool> open(const SaleId&, const ItemId&, uint64_t epoch,
                                          const std::string& pin);
+
+    // Items of every sale that is not reconciled.
+    [[nodiscard]] StoreResult<std::vector<WatchedItem>> watch();
+    // The operator's word: the epoch that the item has now is to end. not_found.
+    [[nodiscard]] StoreResult<void> ask_for_rebuild(const SaleId&, const ItemId&, const std::string& reason);
+    // The sale, with what Redis is to hear of it. not_found.
+    [[nodiscard]] StoreResult<SaleRecord> sale(const SaleId&);
 
     // Whether the workers of all these partitions have passed the SEAL that closes `epoch`.
     [[nodiscard]] StoreResult<bool> is_sealed(const SaleId&, const ItemId&, uint64_t epoch,

@@ -161,5 +161,19 @@ TEST_F(PostgresEpochsTest, AReconciledSaleIsLeasedToNobody) {
     EXPECT_TRUE(epochs.lease("test", 1s)->items().empty());
 }
 
+TEST_F(PostgresEpochsTest, AWordForARebuildHoldsForTheEpochThatItWasSpokenIn) {
+    rebuild("redis-1");
+    EXPECT_EQ(epochs.watch()->front().asked_for, "");
+    ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
+    ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "once more").has_value());
+    const WatchedItem watched = epochs.watch()->front();
+    EXPECT_EQ(watched.asked_for, "the operator's word") << "the first reason stays";
+    EXPECT_EQ(watched.now.pin, "redis-1");
+    EXPECT_EQ(watched.state, SaleState::scheduled);
+    rebuild("redis-2");
+    EXPECT_EQ(epochs.watch()->front().asked_for, "");
+    EXPECT_EQ(epochs.ask_for_rebuild(sale, ItemId("unheard-of"), "").error().code, StoreErrc::not_found);
+}
+
 }  // namespace
 }  // namespace doorbuster

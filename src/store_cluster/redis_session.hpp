@@ -35,6 +35,7 @@ public:
     // An error that Redis answers is a reply like any other: see error_in. After an error of the
     // connection every call fails.
     [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&);
+    bool is_broken() const { return context_->err != 0; }
 
 private:
     struct Free {

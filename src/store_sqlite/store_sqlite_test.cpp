@@ -57,6 +57,7 @@ private:
     std::unique_ptr<SqliteOrdersReader> reader_;
 };
 
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, LedgerReaderContract, SqliteLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, LedgerContract, SqliteLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, OrdersContract, SqliteOrdersFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, SettingsContract, SqliteOrdersFixture);

@@ -1,0 +1,106 @@
+#include "store_cluster/cluster_rebuild.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store_cluster/cluster_testing.hpp"
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+using Step = ClusterRebuild::Step;
+using RebuildTest = WithCluster;
+
+TEST_F(RebuildTest, ARedisThatGoesBetweenTheLoadAndTheOpeningIsLoadedAgain) {
+    Process one(*this);
+    ASSERT_TRUE(open_by(one));
+    ASSERT_TRUE(buy(1));
+    ClusterRebuild rebuild(means(one), {.partitions = 1, .lease = lease}, now(),
+                           ClusterRebuild::Purpose::reopen);
+    const auto reaches = [&](Step step) {
+        return run({}, [&] {
+            if (rebuild.at() == step) return true;
+            (void)rebuild.step(clock);  // an error: the connection went with the Redis
+            return false;
+        });
+    };
+    ASSERT_TRUE(reaches(Step::open));
+    server->stop(SIGKILL);
+    server->start();
+    ASSERT_TRUE(reaches(Step::load));
+    ASSERT_TRUE(reaches(Step::done));
+    EXPECT_EQ(now().epoch, 4u);
+    ASSERT_TRUE(buy(2)) << "the pin is that of the Redis that is there";
+    expect_promises_kept();
+}
+
+TEST_F(RebuildTest, ALoadWhoseAnswerWasLostIsFoundToHaveLanded) {
+    Process first(*this);
+    ASSERT_TRUE(open_by(first));
+    ASSERT_TRUE(buy(1));
+    redis_answer_max = 500ms;
+    Process one(*this);
+    ClusterRebuild rebuild(means(one), {.partitions = 1, .lease = lease}, now(),
+                           ClusterRebuild::Purpose::reopen);
+    ASSERT_TRUE(run({}, [&] {
+        if (rebuild.at() == Step::load) return true;
+        EXPECT_TRUE(rebuild.step(clock).has_value());
+        return false;
+    }));
+    server->freeze();
+    EXPECT_FALSE(rebuild.step(clock).has_value()) << "no answer";
+    EXPECT_EQ(name_of(rebuild.at()), "load");
+    server->thaw();
+    ASSERT_TRUE(run({}, [&] {
+        if (rebuild.is_over()) return true;
+        (void)rebuild.step(clock);
+        return false;
+    }));
+    EXPECT_EQ(name_of(rebuild.at()), "done");
+    expect_promises_kept();
+}
+
+// One dies before this step, and another takes over; then the first one wakes.
+class CoordinatorDies : public WithCluster, public ::testing::WithParamInterface<Step> {};
+
+TEST_P(CoordinatorDies, AnotherOneTakesOverFromTheFirstStepOn) {
+    Process one(*this), two(*this);
+    ASSERT_TRUE(open_by(one));
+    for (uint32_t i = 1; i <= 3; ++i) ASSERT_TRUE(buy(i));
+    server->stop(SIGKILL);
+    server->start();
+    ClusterRebuild dying(means(one), {.partitions = 1, .lease = lease}, now(),
+                         ClusterRebuild::Purpose::reopen);
+    ASSERT_TRUE(run({}, [&] {
+        if (dying.at() == GetParam()) return true;
+        const auto stepped = dying.step(clock);
+        EXPECT_TRUE(stepped.has_value()) << stepped.error().text();
+        return false;
+    }));
+    ASSERT_TRUE(rebuilt_by(two, 2));
+    const ItemEpoch reached = now();
+    ASSERT_TRUE(buy(4));
+    const Stock stock = in_redis();
+
+    ASSERT_TRUE(run({}, [&] {
+        if (dying.is_over()) return true;
+        const auto stepped = dying.step(clock);
+        EXPECT_TRUE(stepped.has_value()) << stepped.error().text();
+        return false;
+    }));
+    EXPECT_EQ(name_of(dying.at()), GetParam() == Step::done ? "done" : "lost");
+    EXPECT_EQ(now().epoch, reached.epoch) << "it undoes nothing";
+    EXPECT_EQ(now().pin, reached.pin);
+    EXPECT_EQ(in_redis(), stock);
+    for (uint32_t i = 5; i <= 10; ++i) ASSERT_TRUE(buy(i));
+    expect_promises_kept();
+    EXPECT_EQ(in_postgres(), (Stock{10, 0, 10, 0}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Before, CoordinatorDies,
+                         ::testing::Values(Step::close_epoch, Step::await_leases, Step::drain, Step::seal,
+                                           Step::await_seals, Step::cut, Step::load, Step::open, Step::done),
+                         [](const auto& one) { return std::string(name_of(one.param)); });
+
+}  // namespace
+}  // namespace doorbuster

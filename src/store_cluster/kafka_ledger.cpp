@@ -1,0 +1,103 @@
+#include "store_cluster/kafka_ledger.hpp"
+
+#include <fmt/format.h>
+
+namespace doorbuster {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::string_view reading = "read the Kafka ledger";
+constexpr milliseconds slice{20};  // the library waits until a batch is full: so long at a time
+constexpr size_t scan_batch = 4096;
+
+LedgerRecord record_of(KafkaReadRecord&& read) {
+    LedgerRecord record{.position = static_cast<uint64_t>(read.offset) + 1, .entry = {}};
+    if (auto* entry = std::get_if<LedgerEntry>(&read.record)) record.entry = std::move(*entry);
+    if (auto* seal = std::get_if<Seal>(&read.record)) record.seal = std::move(*seal);
+    if (auto* bytes = std::get_if<UnreadableRecord>(&read.record)) record.raw = std::move(bytes->raw);
+    return record;
+}
+
+bool is_newer(const KafkaReadRecord& read) {
+    const auto* unreadable = std::get_if<UnreadableRecord>(&read.record);
+    return unreadable != nullptr && unreadable->why == UnreadableWhy::newer;
+}
+
+}  // namespace
+
+StoreResult<std::unique_ptr<KafkaLedger>> KafkaLedger::open(const Options& options) {
+    auto reader = KafkaReader::open(options.reader);
+    if (!reader) return reader.error();
+    return std::unique_ptr<KafkaLedger>(new KafkaLedger(options, std::move(*reader)));
+}
+
+StoreResult<std::vector<LedgerRecord>> KafkaLedger::read_after(uint64_t position, size_t count_max) {
+    return read(position, count_max, options_.read_wait_max);
+}
+
+StoreResult<std::optional<LedgerRecord>> KafkaLedger::find_after(uint64_t position,
+                                                                 const PurchaseId& purchase) {
+    for (size_t left = options_.scan_records_max; left > 0;) {
+        auto records = read(position, std::min(left, scan_batch), options_.scan_wait_max);
+        if (!records) return records.error();
+        if (records->empty()) return std::optional<LedgerRecord>();
+        for (LedgerRecord& record : *records) {
+            if (record.entry && record.entry->acceptance.purchase == purchase) return std::optional(record);
+        }
+        position = records->back().position;
+        left -= records->size();
+    }
+    return kafka_error(StoreErrc::unavailable, reading,
+                       fmt::format("more than {} records are not placed yet", options_.scan_records_max));
+}
+
+StoreResult<void> KafkaLedger::go_to(uint64_t position) {
+    if (reads_behind_ == position) return {};
+    reads_behind_.reset();
+    const KafkaPosition from{options_.partition, static_cast<int64_t>(position)};
+    if (auto assigned = reader_.assign({&from, 1}); !assigned) return assigned.error();
+    reads_behind_ = position;
+    return {};
+}
+
+StoreResult<std::vector<LedgerRecord>> KafkaLedger::read(uint64_t position, size_t count_max,
+                                                         milliseconds wait_max) {
+    if (auto there = go_to(position); !there) return there.error();
+    const auto deadline = steady_clock::now() + wait_max;
+    std::vector<LedgerRecord> records;
+    std::optional<StoreError> stopped_by;
+    bool is_end = wait_max == milliseconds::zero();
+    do {
+        auto batch = reader_.read(count_max - records.size(), std::min(wait_max, slice));
+        stopped_by = batch ? take_in(std::move(batch->records), records) : batch.error();
+        is_end = is_end || stopped_by || !batch->at_end.empty() || records.size() == count_max;
+        if (is_end) break;
+        if (steady_clock::now() >= deadline) {
+            stopped_by = kafka_error(StoreErrc::unavailable, reading, "the brokers are too slow");
+        }
+    } while (!stopped_by);
+    // What stopped it comes again with the next call, which begins there.
+    if (stopped_by) reads_behind_.reset();
+    if (stopped_by && records.empty()) return *stopped_by;
+    return records;
+}
+
+// Up to what stops it.
+std::optional<StoreError> KafkaLedger::take_in(std::vector<KafkaReadRecord> read,
+                                               std::vector<LedgerRecord>& records) {
+    for (KafkaReadRecord& one : read) {
+        if (is_newer(one)) {
+            return kafka_error(
+                StoreErrc::newer_schema, reading,
+                fmt::format("partition {} has a record of a later version at {}: run that version",
+                            options_.partition, one.offset));
+        }
+        records.push_back(record_of(std::move(one)));
+        reads_behind_ = records.back().position;
+    }
+    return std::nullopt;
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,44 @@
+#include "store_cluster/redis_caller.hpp"
+
+namespace doorbuster {
+
+RedisResult<RedisSession*> RedisCaller::session() {
+    if (session_ && session_->is_broken()) session_.reset();
+    if (!session_) {
+        auto opened = RedisSession::open(options_.address, options_.wait_max);
+        if (!opened) return opened.error();
+        session_.emplace(std::move(*opened));
+    }
+    return &*session_;
+}
+
+RedisResult<RedisReplyPtr> RedisCaller::run(const RedisCall& call) {
+    const auto opened = session();
+    if (!opened) return opened.error();
+    return (*opened)->run(call);
+}
+
+RedisResult<void> RedisCaller::load_library() {
+    auto setup = RedisSession::open(options_.setup, options_.wait_max);
+    if (!setup) return setup.error();
+    const auto loaded = setup->run(load_library_call());
+    if (!loaded) return loaded.error();
+    if (auto error = error_in(**loaded)) return *error;
+    return {};
+}
+
+RedisResult<std::optional<BookPeek>> RedisCaller::peek(const BookBucket& bucket) {
+    const auto reply = run(peek_call(bucket));
+    if (!reply) return reply.error();
+    // Redis lost everything, the library included.
+    if (const auto error = error_in(**reply);
+        error && error->detail.find("Function not found") != std::string::npos) {
+        return std::optional<BookPeek>();
+    }
+    auto peek = read_peek(**reply);
+    if (!peek) return peek.error();
+    if (!peek->book) return std::optional<BookPeek>();
+    return std::optional(*peek);
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,36 @@
+// RedisCaller: calls to one Redis that may go and come back; a connection that failed is made anew with the
+// next call. For whoever makes one call at a time and can wait for it.
+//
+// Thread safety: none.
+#pragma once
+
+#include <optional>
+
+#include "store_cluster/redis_session.hpp"
+
+namespace doorbuster {
+
+class RedisCaller {
+public:
+    struct Options {
+        RedisAddress address;
+        RedisAddress setup;  // as whom the function library is loaded
+        std::chrono::milliseconds wait_max{2'000};
+    };
+
+    explicit RedisCaller(const Options& options) : options_(options) {}
+
+    // An error that Redis answers is a reply like any other: see error_in.
+    [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&);
+    // For those who make several calls.
+    [[nodiscard]] RedisResult<RedisSession*> session();
+    [[nodiscard]] RedisResult<void> load_library();
+    // None: Redis answers, and has no book of this bucket.
+    [[nodiscard]] RedisResult<std::optional<BookPeek>> peek(const BookBucket&);
+
+private:
+    const Options options_;
+    std::optional<RedisSession> session_;
+};
+
+}  // namespace doorbuster
