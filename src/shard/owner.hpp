@@ -22,15 +22,16 @@
 #include "base/clock.hpp"
 #include "base/pace.hpp"
 #include "base/wakeup.hpp"
+#include "sale/waiting.hpp"
 #include "shard/command.hpp"
 #include "shard/shard.hpp"
-#include "shard/waiting.hpp"
 #include "store/book_control.hpp"
 #include "store/errors.hpp"
+#include "store/purchase_desk.hpp"
 
 namespace doorbuster {
 
-class Owner final : public BookControl {
+class Owner final : public PurchaseDesk, public BookControl {
 public:
     struct Options {
         size_t queue_capacity = 16384;  // power of two
@@ -55,10 +56,8 @@ public:
     void set_sinks(std::vector<ReplySink*> sinks);  // before start
     void start();
 
-    [[nodiscard]] Submitted submit(PurchaseCommand&& command);
-
-    // Units of the item that are asked for by those who wait.
-    uint64_t units_waited_for(ItemSlot slot) { return waiting_.of(slot); }
+    [[nodiscard]] Submitted submit(PurchaseCommand&& command) override;
+    uint64_t units_waited_for(ItemSlot slot) override { return waiting_.of(slot); }
     void control(ControlCommand command, std::function<void()> applied = {}) override;
     void control_all(std::vector<ControlCommand> commands) override;
     void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) override;
@@ -66,13 +65,7 @@ public:
     // Decides all that was submitted, then ends the thread. REQUIRES: nobody submits any more.
     void stop();
 
-    struct Figures {
-        uint64_t batches = 0, commands = 0, acceptances = 0;
-        size_t queued = 0;
-        std::chrono::nanoseconds predicted_wait{0};
-        std::chrono::nanoseconds busy_wait{0};  // what of it comes from work, not from the pace
-    };
-    Figures figures() const;
+    Figures figures() const override;
 
 private:
     struct Control {

@@ -23,6 +23,8 @@ inline RepairOutcome outcome_of(const LedgerEntry& entry, Placed placed) {
             outcome.tell = ReleasePurchase{entry.sale, entry.item, entry.acceptance.purchase};
             return outcome;
         case Placed::known_before:
+        case Placed::late:
+        case Placed::sealed:
             break;
     }
     return changed_meanwhile;
