@@ -14,9 +14,9 @@ public:
         std::lock_guard lock(mutex_);
         ++left_;
     }
-    void report(const TakenAt& taken, Delivery delivery) {
+    void report(const TakenAt& taken, KafkaDelivery delivery) {
         std::lock_guard lock(mutex_);
-        if (delivery == Delivery::durable) durable_.push_back(taken);
+        if (delivery == KafkaDelivery::durable) durable_.push_back(taken);
         --left_;
         changed_.notify_all();
     }

@@ -41,8 +41,8 @@ TEST_F(KafkaCrash, WhatWasReportedDurableIsThereAfterAKill) {
     kafka().start();
     send(after);
     ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_GE(reports.count(Delivery::durable), before / 2);
-    EXPECT_EQ(reports.count(Delivery::failed), 0u);
+    EXPECT_GE(reports.count(KafkaDelivery::durable), before / 2);
+    EXPECT_EQ(reports.count(KafkaDelivery::failed), 0u);
     const auto read = read_whole(topic, 1);
     expect_reports_hold(reports, read);
     // In the order in which they were produced, repeats by the library included.

@@ -18,7 +18,7 @@ protected:
         const auto records = producer(producer_options(topic, 1));
         for (uint32_t i = 0; i < count; ++i) EXPECT_TRUE(produce(*records, reports, i));
         EXPECT_TRUE(reports.wait_for_all());
-        EXPECT_EQ(reports.count(Delivery::durable), count);
+        EXPECT_EQ(reports.count(KafkaDelivery::durable), count);
         return topic;
     }
 

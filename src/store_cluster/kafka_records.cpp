@@ -26,11 +26,11 @@ int milliseconds_until(steady_clock::time_point deadline) {
 
 // `failed` only where a broker, or the library before it asked one, has said no to the record itself,
 // and no earlier attempt of it can have been written. Whatever else goes wrong is `unknown`.
-Delivery delivery_of(const rd_kafka_message_t& message) {
+KafkaDelivery delivery_of(const rd_kafka_message_t& message) {
     const rd_kafka_msg_status_t status = rd_kafka_message_status(&message);
     switch (message.err) {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
-            return status == RD_KAFKA_MSG_STATUS_PERSISTED ? Delivery::durable : Delivery::unknown;
+            return status == RD_KAFKA_MSG_STATUS_PERSISTED ? KafkaDelivery::durable : KafkaDelivery::unknown;
         case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
         case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
@@ -41,9 +41,10 @@ Delivery delivery_of(const rd_kafka_message_t& message) {
         case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
-            return status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED ? Delivery::failed : Delivery::unknown;
+            return status == RD_KAFKA_MSG_STATUS_NOT_PERSISTED ? KafkaDelivery::failed
+                                                               : KafkaDelivery::unknown;
         default:
-            return Delivery::unknown;
+            return KafkaDelivery::unknown;
     }
 }
 
@@ -124,7 +125,7 @@ public:
         while (rd_kafka_outq_len(client_.get()) > 0 && steady_clock::now() < deadline) report(poll_max);
         topic_.reset();
         client_.reset();
-        for (auto& [ticket, reported] : waiting_) reported({Delivery::unknown, -1, std::string(reason)});
+        for (auto& [ticket, reported] : waiting_) reported({KafkaDelivery::unknown, -1, std::string(reason)});
         waiting_.clear();
     }
 
@@ -156,8 +157,8 @@ private:
             reported = std::move(found->second);
             waiting_.erase(found);
         }
-        const Delivery delivery = delivery_of(message);
-        if (delivery == Delivery::durable) {
+        const KafkaDelivery delivery = delivery_of(message);
+        if (delivery == KafkaDelivery::durable) {
             reported({delivery, message.offset});
         } else {
             reported({delivery, -1, rd_kafka_err2str(message.err)});

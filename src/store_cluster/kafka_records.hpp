@@ -28,10 +28,10 @@
 
 namespace doorbuster {
 
-enum class Delivery : uint8_t { durable, failed, unknown };
+enum class KafkaDelivery : uint8_t { durable, failed, unknown };
 
 struct DeliveryReport {
-    Delivery delivery;
+    KafkaDelivery delivery;
     int64_t offset = -1;   // durable: where it stands; negative if the broker no longer knows
     std::string reason{};  // failed, unknown
 };

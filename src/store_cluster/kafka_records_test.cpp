@@ -25,11 +25,11 @@ KafkaRecords::Options nobody_there() {
 
 // On a busy machine even a broker that is well may be too late for a short time-out.
 bool produce_until_durable(KafkaRecords& records, Reports& reports, uint32_t& next) {
-    const size_t before = reports.count(Delivery::durable);
+    const size_t before = reports.count(KafkaDelivery::durable);
     const auto deadline = std::chrono::steady_clock::now() + reports_max;
     while (std::chrono::steady_clock::now() < deadline) {
         if (!produce(records, reports, next++) || !reports.wait_for_all()) return false;
-        if (reports.count(Delivery::durable) > before) return true;
+        if (reports.count(KafkaDelivery::durable) > before) return true;
     }
     return false;
 }
@@ -77,7 +77,7 @@ TEST(KafkaRecordsBound, AFullQueueIsUnavailableAndACloseAnswersWhatItTook) {
     EXPECT_EQ(reports.count(), 0u);
 
     records->close(1ms);
-    EXPECT_EQ(reports.count(Delivery::unknown), options.queue_messages_max);
+    EXPECT_EQ(reports.count(KafkaDelivery::unknown), options.queue_messages_max);
     EXPECT_EQ(reports.count(), options.queue_messages_max);
     const auto closed = produce(*records, reports, 100);
     ASSERT_FALSE(closed);
@@ -102,7 +102,7 @@ TEST_F(KafkaRecordsTest, WhatIsDurableIsReadBackInOrderOncePerProduction) {
         }
     }
     ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(Delivery::durable), count + count / 100);
+    EXPECT_EQ(reports.count(KafkaDelivery::durable), count + count / 100);
     EXPECT_EQ(records->unreported(), 0u);
 
     const auto read = read_whole(topic, partitions);
@@ -111,7 +111,7 @@ TEST_F(KafkaRecordsTest, WhatIsDurableIsReadBackInOrderOncePerProduction) {
     EXPECT_EQ(found, produced);
     EXPECT_GT(found.size(), 1u);
     // With one partition the offsets can be compared, too; here the same number may stand in two.
-    EXPECT_EQ(read.size(), reports.count(Delivery::durable));
+    EXPECT_EQ(read.size(), reports.count(KafkaDelivery::durable));
 }
 
 TEST_F(KafkaRecordsTest, ASealStandsInEveryPartitionThatItWasSentTo) {
@@ -119,8 +119,8 @@ TEST_F(KafkaRecordsTest, ASealStandsInEveryPartitionThatItWasSentTo) {
     Reports reports;
     const auto records = producer(producer_options(topic, 3));
     for (int32_t partition = 0; partition < 3; ++partition) {
-        ASSERT_TRUE(records->produce(Seal{SaleId("phone-drop"), ItemId("phone"), 7}, partition,
-                                     reports.expect(0)));
+        ASSERT_TRUE(
+            records->produce(Seal{SaleId("phone-drop"), ItemId("phone"), 7}, partition, reports.expect(0)));
     }
     ASSERT_TRUE(reports.wait_for_all());
     const auto read = read_whole(topic, 3);
@@ -137,7 +137,7 @@ TEST_F(KafkaRecordsTest, ACloseWaitsForWhatIsUnderWay) {
     const auto records = producer(producer_options(topic, 1));
     for (uint32_t i = 0; i < 500; ++i) ASSERT_TRUE(produce(*records, reports, i));
     records->close(reports_max);
-    EXPECT_EQ(reports.count(Delivery::durable), 500u);
+    EXPECT_EQ(reports.count(KafkaDelivery::durable), 500u);
     expect_reports_hold(reports, read_whole(topic, 1));
 }
 
@@ -159,8 +159,8 @@ TEST_F(KafkaRecordsTest, ABrokerThatStandsStillLeavesTheOutcomeUnknown) {
     EXPECT_EQ(refused.error().code, StoreErrc::unavailable);
     ASSERT_TRUE(reports.wait_for_all());
     EXPECT_EQ(reports.count(), before + options.queue_messages_max);
-    EXPECT_GE(reports.count(Delivery::unknown), options.queue_messages_max);
-    EXPECT_EQ(reports.count(Delivery::failed), 0u);
+    EXPECT_GE(reports.count(KafkaDelivery::unknown), options.queue_messages_max);
+    EXPECT_EQ(reports.count(KafkaDelivery::failed), 0u);
 
     // With room again it takes more, and a broker that wakes up may still write what it had received.
     kafka().thaw();
@@ -189,7 +189,7 @@ TEST_F(KafkaRecordsTest, WhatIsSentAgainIsWrittenOnce) {
     kafka().thaw();
 
     ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(Delivery::durable), 21u);
+    EXPECT_EQ(reports.count(KafkaDelivery::durable), 21u);
     const auto read = read_whole(topic, 1);
     EXPECT_EQ(read.size(), 21u);
     for (size_t i = 0; i < read.size(); ++i) EXPECT_EQ(number_of(read[i]), i);
@@ -206,7 +206,7 @@ TEST_F(KafkaRecordsTest, AFatalErrorLeavesUnknownAndANewProducerGoesOn) {
     for (uint32_t i = 1; i <= 50; ++i) ASSERT_TRUE(produce(*records, reports, i));
     records->break_producer_for_tests();
     ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(Delivery::unknown), 50u);
+    EXPECT_EQ(reports.count(KafkaDelivery::unknown), 50u);
 
     // Produced again with the same identity, as soon as the new one takes it.
     kafka().thaw();
@@ -219,7 +219,7 @@ TEST_F(KafkaRecordsTest, AFatalErrorLeavesUnknownAndANewProducerGoesOn) {
         }
     }
     ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(Delivery::durable), 51u);
+    EXPECT_EQ(reports.count(KafkaDelivery::durable), 51u);
     EXPECT_EQ(records->producers_replaced(), 1u);
     expect_reports_hold(reports, read_whole(topic, 1));
 }
@@ -233,7 +233,7 @@ TEST_F(KafkaRecordsTest, APartitionThatIsNotThereIsCertainlyNotWritten) {
     // Before the topic is known it is taken, and failed; afterwards it is refused.
     ASSERT_TRUE(produce(*records, reports, 0, item));
     ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(Delivery::failed), 1u);
+    EXPECT_EQ(reports.count(KafkaDelivery::failed), 1u);
     const auto refused = produce(*records, reports, 1, item);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, StoreErrc::not_found);

@@ -92,7 +92,7 @@ public:
         std::lock_guard lock(mutex_);
         return count_;
     }
-    size_t count(Delivery delivery) const {
+    size_t count(KafkaDelivery delivery) const {
         std::lock_guard lock(mutex_);
         size_t of_it = 0;
         for (const auto& [number, reports] : heard_) {
@@ -159,9 +159,9 @@ inline void expect_reports_hold(const Reports& reports, const std::vector<KafkaR
     for (const auto& [number, told] : heard) {
         size_t durable = 0, unknown = 0;
         for (const DeliveryReport& report : told) {
-            durable += report.delivery == Delivery::durable;
-            unknown += report.delivery == Delivery::unknown;
-            if (report.delivery == Delivery::durable && report.offset >= 0) {
+            durable += report.delivery == KafkaDelivery::durable;
+            unknown += report.delivery == KafkaDelivery::unknown;
+            if (report.delivery == KafkaDelivery::durable && report.offset >= 0) {
                 EXPECT_EQ(std::count(found[number].begin(), found[number].end(), report.offset), 1) << number;
             }
         }
