@@ -88,15 +88,15 @@ void AdminSales::show(Exchange& exchange, std::string_view sale) {
 void AdminSales::status(Exchange& exchange, std::string_view sale) {
     const ListedSale* listed = find(exchange, sale);
     if (listed == nullptr) return;
-    const Owner::Figures owner = services_.owner.figures();
-    const json::object ledger{{"acceptances_total", owner.acceptances}};
+    const PurchaseDesk::Figures books = services_.purchases.figures();
+    const json::object ledger{{"acceptances_total", books.acceptances}};
     const json::object orders{{"ordered_total", worker_.ordered()},
                               {"cancelled_total", worker_.cancelled()},
                               {"dead_letters_total", worker_.dead_letters()},
                               {"position", worker_.position()}};
     const json::object queue{
-        {"queued", owner.queued},
-        {"predicted_wait_ms", std::chrono::duration_cast<milliseconds>(owner.predicted_wait).count()}};
+        {"queued", books.queued},
+        {"predicted_wait_ms", std::chrono::duration_cast<milliseconds>(books.predicted_wait).count()}};
     // Only the first two are the sale's; the rest count over all sales since the process started.
     json::object server;
     for (const json::object* block : {&ledger, &orders, &queue}) server.insert(block->begin(), block->end());

@@ -18,7 +18,7 @@
 #include "base/clock.hpp"
 #include "funnel/overload.hpp"
 #include "http/exchange.hpp"
-#include "shard/command.hpp"
+#include "store/purchase_desk.hpp"
 
 namespace doorbuster {
 

@@ -105,16 +105,16 @@ void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
                                     .who = *who,
                                     .token = body->has_token ? body->token.view() : std::string_view{},
                                     .key = request.idempotency_key,
-                                    .units_waited_for = services_.owner.units_waited_for(item->slot)},
+                                    .units_waited_for = services_.purchases.units_waited_for(item->slot)},
                                    now);
     if (!id) return;
 
-    switch (services_.owner.submit({.slot = item->slot,
-                                    .purchase = *id,
-                                    .buyer = who->buyer,
-                                    .units = body->quantity,
-                                    .sink = gate_.index(),
-                                    .reply_to = &exchange})) {
+    switch (services_.purchases.submit({.slot = item->slot,
+                                        .purchase = *id,
+                                        .buyer = who->buyer,
+                                        .units = body->quantity,
+                                        .sink = gate_.index(),
+                                        .reply_to = &exchange})) {
         case Submitted::queued:
             return;
         case Submitted::overloaded:
@@ -125,6 +125,9 @@ void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
 }
 
 void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) {
+    if (reply.verdict == Verdict::rebuilding)
+        return door_.refuse(exchange, Stage::rebuilding, Code::rebuilding);
+    if (reply.verdict == Verdict::overloaded) return door_.refuse(exchange, Stage::queue, Code::overloaded);
     const Book::ReserveAnswer& answer = reply.answer;
     const PurchaseOutcome outcome = outcome_of(reply);
     probe_.decided(outcome);

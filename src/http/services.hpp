@@ -15,7 +15,7 @@
 #include "orders/payment_desk.hpp"
 #include "orders/sale_desk.hpp"
 #include "sale/catalogue.hpp"
-#include "shard/owner.hpp"
+#include "store/purchase_desk.hpp"
 
 namespace doorbuster {
 
@@ -25,7 +25,7 @@ class AuditDesk;
 
 struct Services {
     Clock& clock;
-    Owner& owner;
+    PurchaseDesk& purchases;
     Lookups& lookups;
     OrdersThread& orders_thread;  // the sale desk and the orders may be used only in its tasks
     SaleDesk& desk;

@@ -277,10 +277,10 @@ void SaleDesk::tell_books(const Entry& entry, bool new_books, std::function<void
     const auto& [sale, state, version, stock] = entry.record;
     for (size_t i = 0; i < sale.items.size(); ++i) {
         const Book::Terms terms = terms_of(sale, sale.items[i]);
-        ControlCommand command = SetTerms{entry.slots[i], terms, phase_in(state)};
+        ControlCommand command = SetTerms{entry.slots[i], terms, phase_in(state), version};
         if (new_books) {
             command = OpenBook{entry.slots[i], sale.id,         sale.items[i].id, terms,
-                               stock[i],       phase_in(state), entry.boards[i]};
+                               stock[i],       phase_in(state), entry.boards[i],  version};
         }
         const bool is_last = i + 1 == sale.items.size();
         books_.control(std::move(command), is_last ? std::move(applied) : nullptr);

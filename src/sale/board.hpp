@@ -91,6 +91,10 @@ public:
     }
     // `orders_full`: units are left, but as many orders as may be are open.
     void show(const Stock& stock, bool orders_full = false) {
+        show_figures(stock);
+        show_flags({.sold_out = stock.units_available == 0, .orders_full = orders_full});
+    }
+    void show_figures(const Stock& stock) {
         const uint32_t turn = turn_.load(std::memory_order_relaxed);
         turn_.store(turn + 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_release);
@@ -99,12 +103,17 @@ public:
         figures_[2].store(stock.units_held, std::memory_order_relaxed);
         figures_[3].store(stock.units_sold, std::memory_order_relaxed);
         turn_.store(turn + 2, std::memory_order_release);
-
+    }
+    // Apart from the figures, where those are known and yet nobody may be refused for them: in doubt
+    // everybody is let through to the book.
+    struct Flags {
+        bool sold_out = false, orders_full = false;
+    };
+    void show_flags(const Flags& flags) {
         const uint64_t flag = sold_out_.load(std::memory_order_relaxed);
-        const bool is_sold_out = stock.units_available == 0;
-        if ((flag & 1) != (is_sold_out ? 1 : 0)) sold_out_.store(flag + 1, std::memory_order_release);
-        if (orders_full_.load(std::memory_order_relaxed) != orders_full)
-            orders_full_.store(orders_full, std::memory_order_release);
+        if ((flag & 1) != (flags.sold_out ? 1 : 0)) sold_out_.store(flag + 1, std::memory_order_release);
+        if (orders_full_.load(std::memory_order_relaxed) != flags.orders_full)
+            orders_full_.store(flags.orders_full, std::memory_order_release);
     }
 
     // Readers.

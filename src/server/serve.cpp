@@ -190,7 +190,7 @@ int run(const Config& config, const ServeMode& mode) {
         return metrics_text(snapshot);
     };
     Services services{.clock = clock,
-                      .owner = owner,
+                      .purchases = owner,
                       .lookups = *lookups,
                       .orders_thread = orders_thread,
                       .desk = desk,

@@ -22,15 +22,16 @@
 #include "base/clock.hpp"
 #include "base/pace.hpp"
 #include "base/wakeup.hpp"
+#include "sale/waiting.hpp"
 #include "shard/command.hpp"
 #include "shard/shard.hpp"
-#include "shard/waiting.hpp"
 #include "store/book_control.hpp"
 #include "store/errors.hpp"
+#include "store/purchase_desk.hpp"
 
 namespace doorbuster {
 
-class Owner final : public BookControl {
+class Owner final : public PurchaseDesk, public BookControl {
 public:
     // What may change while it runs.
     struct Pacing {
@@ -59,11 +60,9 @@ public:
     void set_sinks(std::vector<ReplySink*> sinks);  // before start
     void start();
 
-    [[nodiscard]] Submitted submit(PurchaseCommand&& command);
+    [[nodiscard]] Submitted submit(PurchaseCommand&& command) override;
     void set_pace(const Pacing& pace);
-
-    // Units of the item that are asked for by those who wait.
-    uint64_t units_waited_for(ItemSlot slot) { return waiting_.of(slot); }
+    uint64_t units_waited_for(ItemSlot slot) override { return waiting_.of(slot); }
     void control(ControlCommand command, std::function<void()> applied = {}) override;
     void control_all(std::vector<ControlCommand> commands) override;
     void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) override;
@@ -71,13 +70,7 @@ public:
     // Decides all that was submitted, then ends the thread. REQUIRES: nobody submits any more.
     void stop();
 
-    struct Figures {
-        uint64_t batches = 0, commands = 0, acceptances = 0;
-        size_t queued = 0;
-        std::chrono::nanoseconds predicted_wait{0};
-        std::chrono::nanoseconds busy_wait{0};  // what of it comes from work, not from the pace
-    };
-    Figures figures() const;
+    Figures figures() const override;
 
 private:
     struct Control {

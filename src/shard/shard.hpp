@@ -22,6 +22,7 @@
 #include "store/book_control.hpp"
 #include "store/ledger.hpp"
 #include "store/orders.hpp"
+#include "store/purchase_desk.hpp"
 
 namespace doorbuster {
 

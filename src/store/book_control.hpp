@@ -26,6 +26,7 @@ struct OpenBook {  // makes the book of an item
     Stock stock;
     Phase phase;
     std::shared_ptr<ItemBoard> board;
+    uint64_t version = 0;  // of the sale's row, for books that hear several voices
 };
 struct CloseBook {  // nobody can buy the item any more; what still asks for it hears not_open
     ItemSlot slot;
@@ -56,6 +57,7 @@ struct SetTerms {
     ItemSlot slot;
     Book::Terms terms;
     Phase phase;
+    uint64_t version = 0;  // as OpenBook's
 };
 
 using ControlCommand = std::variant<OpenBook, CloseBook, ReleasePurchase, SellPurchase, RestockItem,

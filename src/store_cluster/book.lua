@@ -4,7 +4,9 @@
 --
 -- Two keys in one hash slot:
 --   KEYS[1]  hash    epoch, terms, figures; p<purchase> a take; b<buyer> the buyer's right;
---                    r<row> a restock that was applied
+--                    r<row> a restock that was applied; l<n> the purchases that were loaded and
+--                    k<sequence> those that were taken since, for gates that must know each other's;
+--                    reopened when there was something to sell again
 --   KEYS[2]  stream  the outbox: what was accepted and is not known to be in Kafka; ids are
 --                    epoch-sequence
 -- What is remembered lives as long as its epoch, which `load` ends. Bound: the acceptances of the
@@ -19,6 +21,7 @@
 
 local entries_max = 1000       -- of one call but load; unpack's limit lies near 8000
 local units_max = 100000000    -- sale/sale.hpp
+local news_ms = 1000           -- so long after a reopening a gate may still refuse as before
 local buyer_bytes_max = 128    -- BuyerId
 
 -- The enumerations of sale/book.hpp and sale/stock_policy.hpp.
@@ -88,6 +91,13 @@ local function is_pending(outbox, epoch, take_epoch, sequence)
     return #redis.call('XRANGE', outbox, id, id) > 0
 end
 
+-- Whether nobody could buy: gates may show that for a while.
+local function is_shut(terms, total, available, slots)
+    local _, _, _, _, _, policy, orders_max = struct.unpack(terms_form, terms)
+    if orders_max == 0 then orders_max = 2 * total end
+    return available == 0 or (policy == at_payment and slots >= orders_max)
+end
+
 -- The hash fields of the purchases in args[first], args[first + step], ...; nil if one is no id.
 local function purchase_fields(args, first, step, fields)
     if #args < first or (#args - first + 1) % step ~= 0 or (#args - first + 1) / step > entries_max then
@@ -121,8 +131,8 @@ end
 -- ARGV: pin, epoch, time; then purchase, buyer, units, replaced purchase ('' for none) of each.
 -- What replaces a finished purchase is a late payment or a dead letter that is tried again: its
 -- time was when it was first accepted, so neither window nor phase is asked.
--- Answers a string for each: the outcome's number; accepted, repeated: the take without the buyer,
--- and whether it is still pending; limit_reached: the purchase that holds the right.
+-- Answers a string for each: the outcome's number; accepted, repeated: the take without the buyer, then 1 if it
+-- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right.
 local function reserve(keys, args)
     local fields = {'epoch', 'terms', 'figures'}
     local count = (#args - 3) / 4
@@ -138,8 +148,10 @@ local function reserve(keys, args)
     end
     if args[3] ~= '' and not whole(args[3], 0, 2 ^ 53) then return malformed('time') end
 
+    fields[#fields + 1] = 'reopened'
     local stored = redis.call('HMGET', keys[1], unpack(fields))
     local epoch = stored[1]
+    local reopened = tonumber(stored[#fields] or -news_ms)
     local fault = fenced(args, epoch)
     if fault then return fault end
 
@@ -152,16 +164,22 @@ local function reserve(keys, args)
     local fresh = {}  -- by field: what this call has accepted so far
     local changed, changes = {'figures', ''}, 2
 
+    -- Taken so soon after a reopening that other gates may not know of either: whoever is told of it waits until
+    -- they do, or its winner, who repeats there, would hear a refusal.
+    local function news(accepted_at)
+        return accepted_at - reopened < news_ms and accepted_at >= reopened and now - accepted_at < news_ms and 2 or 0
+    end
+
     -- `field` is the place of the purchase's field, and the one behind it that of the buyer's.
     local function decide(purchase, buyer, units, replaces, field)
         -- Idempotency precedes everything: a winner who repeats after the last unit went, or
         -- after the end, must hear "already yours".
         local take = fresh[fields[field]] or stored[field]
         if take then
-            local _, own_units, own_epoch, own_sequence = struct.unpack(take_form, take)
+            local _, own_units, own_epoch, own_sequence, accepted_at = struct.unpack(take_form, take)
             if own_units ~= units or string.sub(take, take_bytes + 1) ~= buyer then return says_key_mismatch end
-            local pending = is_pending(keys[2], epoch, own_epoch, own_sequence) and '\1' or '\0'
-            return repeated .. string.sub(take, 1, take_bytes) .. pending
+            local pending = is_pending(keys[2], epoch, own_epoch, own_sequence) and 1 or 0
+            return repeated .. string.sub(take, 1, take_bytes) .. string.char(pending + news(accepted_at))
         end
         if replaces == '' then
             if phase == closed or (phase ~= not_ready and now >= closes_at) then return says_ended end
@@ -204,8 +222,9 @@ local function reserve(keys, args)
         fresh[fields[field]], fresh[fields[field + 1]] = take, right
         changed[changes + 1], changed[changes + 2] = fields[field], take
         changed[changes + 3], changed[changes + 4] = fields[field + 1], right
-        changes = changes + 4
-        return accepted .. header .. '\1'
+        changed[changes + 5], changed[changes + 6] = 'k' .. sequence, purchase
+        changes = changes + 6
+        return accepted .. header .. string.char(1 + news(now))
     end
 
     local answers, field = {}, 4

@@ -1,19 +1,26 @@
 -- Continues book.lua: what reaches a book from PostgreSQL, and what is read from it. One library,
 -- joined by CMake, so that both see the same local names.
 
+-- Units, or slots, came to a book that had none.
+local function add_reopening(changed, last)
+    changed[#changed + 1] = 'reopened'
+    changed[#changed + 1] = math.max(now_ms(''), last)
+end
+
 -- ARGV: pin, epoch; then purchases, each named in a release row of this epoch. Their units, or their
 -- slots, and their buyers' rights come back. Answers 1 for each, 0 if that was done before or the
 -- purchase is unknown: nothing is ever returned twice.
 local function release(keys, args)
-    local fields = purchase_fields(args, 3, 1, {'epoch', 'figures'})
+    local fields = purchase_fields(args, 3, 1, {'epoch', 'figures', 'terms'})
     if not fields then return malformed('purchases') end
     local stored = redis.call('HMGET', keys[1], unpack(fields))
     local fault = fenced(args, stored[1])
     if fault then return fault end
     local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[2])
+    local was_shut = is_shut(stored[3], total, available, slots)
 
     local takes, rights, right_fields = {}, {}, {}
-    for i = 3, #fields do
+    for i = 4, #fields do
         takes[fields[i]] = stored[i]
         if stored[i] then
             right_fields[#right_fields + 1] = 'b' .. string.sub(stored[i], take_bytes + 1)
@@ -25,7 +32,7 @@ local function release(keys, args)
     end
 
     local answers, changed, has_changed = {}, {}, {}
-    for i = 3, #fields do
+    for i = 4, #fields do
         local field, take = fields[i], takes[fields[i]]
         local state, units = finished, 0
         if take then state, units = struct.unpack(take_form, take) end
@@ -59,6 +66,7 @@ local function release(keys, args)
     end
     changed[#changed + 1] = 'figures'
     changed[#changed + 1] = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
+    if was_shut then add_reopening(changed, last) end
     redis.call('HSET', keys[1], unpack(changed))
     if #ended > 0 then redis.call('HDEL', keys[1], unpack(ended)) end
     return answers
@@ -67,16 +75,17 @@ end
 -- ARGV: pin, epoch; then purchases that are paid: held -> sold, open -> sold; what is sold stays so.
 -- Answers 0 if one is finished or unknown, or open with no unit left for it.
 local function sell(keys, args)
-    local fields = purchase_fields(args, 3, 1, {'epoch', 'figures'})
+    local fields = purchase_fields(args, 3, 1, {'epoch', 'figures', 'terms'})
     if not fields then return malformed('purchases') end
     local stored = redis.call('HMGET', keys[1], unpack(fields))
     local fault = fenced(args, stored[1])
     if fault then return fault end
     local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[2])
+    local was_shut = is_shut(stored[3], total, available, slots)
 
     local takes, answers, changed = {}, {}, {}
-    for i = 3, #fields do takes[fields[i]] = stored[i] end
-    for i = 3, #fields do
+    for i = 4, #fields do takes[fields[i]] = stored[i] end
+    for i = 4, #fields do
         local field, take = fields[i], takes[fields[i]]
         local state, units = finished, 0
         if take then state, units = struct.unpack(take_form, take) end
@@ -100,6 +109,7 @@ local function sell(keys, args)
     if #changed == 0 then return answers end
     changed[#changed + 1] = 'figures'
     changed[#changed + 1] = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
+    if was_shut and not is_shut(stored[3], total, available, slots) then add_reopening(changed, last) end
     redis.call('HSET', keys[1], unpack(changed))
     return answers
 end
@@ -110,13 +120,15 @@ local function restock(keys, args)
     local units = whole(args[4], 1, units_max)
     if not units then return malformed('units') end
     local row = 'r' .. args[3]
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'figures', row)
+    local stored = redis.call('HMGET', keys[1], 'epoch', 'figures', row, 'terms')
     local fault = fenced(args, stored[1])
     if fault then return fault end
     if stored[3] then return 0 end
     local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[2])
-    redis.call('HSET', keys[1], row, '', 'figures',
-        struct.pack(figures_form, total + units, available + units, units_held, units_sold, slots, sequence, last))
+    local changed = {row, '', 'figures',
+        struct.pack(figures_form, total + units, available + units, units_held, units_sold, slots, sequence, last)}
+    if is_shut(stored[4], total, available, slots) then add_reopening(changed, last) end
+    redis.call('HSET', keys[1], unpack(changed))
     return 1
 end
 
@@ -180,7 +192,11 @@ local function load(keys, args)
         end
         fields[#fields + 1] = 'p' .. purchase
         fields[#fields + 1] = take
+        fields[#fields + 1] = 'l' .. (at - 11) / 2
+        fields[#fields + 1] = purchase
     end
+    fields[#fields + 1] = 'loaded'
+    fields[#fields + 1] = (#args - 12) / 2
     for buyer, right in pairs(rights) do
         fields[#fields + 1] = buyer
         fields[#fields + 1] = right
@@ -201,16 +217,42 @@ local function load(keys, args)
     return pin_now()
 end
 
--- No ARGV. Answers the pin, then, where there is a book: epoch, terms, figures, entries in the outbox.
+-- No ARGV. Answers the pin, then, where there is a book: epoch, terms, figures, entries in the outbox, and
+-- how many purchases were loaded.
 -- Not fenced: this is how somebody without a lease learns what is there.
 local function peek(keys)
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'terms', 'figures')
+    local stored = redis.call('HMGET', keys[1], 'epoch', 'terms', 'figures', 'loaded')
     if not stored[1] then return {pin_now()} end
-    return {pin_now(), tonumber(stored[1]), stored[2], stored[3], redis.call('XLEN', keys[2])}
+    return {pin_now(), tonumber(stored[1]), stored[2], stored[3], redis.call('XLEN', keys[2]), tonumber(stored[4])}
 end
 
--- ARGV: pin, epoch; then purchases. Answers for each the take without the buyer, and whether it is
--- pending; '' where it is unknown.
+-- ARGV: pin, epoch, how many are known already, count at most. All purchases that the book knows have a place:
+-- those that were loaded, then those that were taken, by their sequence. Answers purchase and buyer in one of
+-- each behind the known.
+local function winners(keys, args)
+    local after, count = whole(args[3], 0, 2 ^ 53), whole(args[4], 1, entries_max)
+    if not after or not count then return malformed('range') end
+    local stored = redis.call('HMGET', keys[1], 'epoch', 'loaded')
+    local fault = fenced(args, stored[1])
+    if fault then return fault end
+    local loaded = tonumber(stored[2])
+    local places = {}
+    for place = after + 1, after + count do
+        places[#places + 1] = place <= loaded and 'l' .. place or 'k' .. (place - loaded)
+    end
+    local fields = {}
+    for _, purchase in ipairs(redis.call('HMGET', keys[1], unpack(places))) do
+        if not purchase then break end  -- there are no more
+        fields[#fields + 1] = 'p' .. purchase
+    end
+    if #fields == 0 then return {} end
+    local answers = redis.call('HMGET', keys[1], unpack(fields))
+    for i, take in ipairs(answers) do answers[i] = string.sub(fields[i], 2) .. string.sub(take, take_bytes + 1) end
+    return answers
+end
+
+-- ARGV: pin, epoch; then purchases. Answers for each whether it is pending, and the take; '' where it is
+-- unknown.
 local function find(keys, args)
     local fields = purchase_fields(args, 3, 1, {'epoch'})
     if not fields then return malformed('purchases') end
@@ -222,8 +264,7 @@ local function find(keys, args)
         answers[#answers + 1] = ''
         if stored[i] then
             local _, _, epoch, sequence = struct.unpack(take_form, stored[i])
-            answers[#answers] = string.sub(stored[i], 1, take_bytes) ..
-                (is_pending(keys[2], args[2], epoch, sequence) and '\1' or '\0')
+            answers[#answers] = (is_pending(keys[2], args[2], epoch, sequence) and '\1' or '\0') .. stored[i]
         end
     end
     return answers
@@ -259,5 +300,6 @@ redis.register_function('doorbuster_restock', restock)
 redis.register_function('doorbuster_set_state', set_state)
 redis.register_function('doorbuster_load', load)
 redis.register_function{function_name = 'doorbuster_peek', callback = peek, flags = reads}
+redis.register_function{function_name = 'doorbuster_winners', callback = winners, flags = reads}
 redis.register_function{function_name = 'doorbuster_find', callback = find, flags = reads}
 redis.register_function{function_name = 'doorbuster_outbox', callback = outbox, flags = reads}

@@ -27,6 +27,7 @@ public:
     LeaseTime(BootTime asked_at, milliseconds lasts) : ends_at_(asked_at + lasts) {}
 
     bool holds(BootTime now = boot_time()) const { return now < ends_at_; }
+    BootTime ends_at() const { return ends_at_; }
 
 private:
     BootTime ends_at_{};

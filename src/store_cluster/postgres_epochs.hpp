@@ -42,6 +42,7 @@ public:
     EpochLease(pg::LeaseTime time, std::vector<ItemEpoch> items) : time_(time), items_(std::move(items)) {}
 
     bool holds(pg::BootTime now = pg::boot_time()) const { return time_.holds(now); }
+    pg::BootTime ends_at() const { return time_.ends_at(); }
     // Items of every sale that is not reconciled. What is being rebuilt is here, too: it has no pin.
     const std::vector<ItemEpoch>& items() const { return items_; }
 

@@ -10,5 +10,5 @@ doorbuster_library(redis_store
     SOURCES redis_caller.cpp redis_client.cpp redis_codec.cpp redis_link.cpp redis_reserver.cpp redis_session.cpp
             ${CMAKE_CURRENT_BINARY_DIR}/redis_library.cpp
     LINKS doorbuster_sale fmt::fmt ${HIREDIS}
-    TESTS redis_book_test.cpp redis_client_test.cpp redis_fence_test.cpp)
+    TESTS redis_book_test.cpp redis_client_test.cpp redis_fence_test.cpp redis_winners_test.cpp)
 target_compile_definitions(redis_store_test PRIVATE DOORBUSTER_USERS_ACL="${PROJECT_SOURCE_DIR}/deploy/redis/users.acl")

@@ -285,7 +285,8 @@ private:
               sell_call(bucket_, old, purchases), restock_call(bucket_, old, "other", 1),
               set_state_call(bucket_, old,
                              {.version = version_ + 9, .phase = Phase::closed, .terms = terms_}),
-              find_call(bucket_, old, purchases), outbox_call(bucket_, old, {})}) {
+              find_call(bucket_, old, purchases), winners_call(bucket_, old, 0, 1),
+              outbox_call(bucket_, old, {})}) {
             const auto error = error_in(*ask(redis_, call));
             ASSERT_TRUE(error);
             EXPECT_EQ(error->code, RedisErrc::fenced);

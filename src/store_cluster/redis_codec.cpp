@@ -111,11 +111,13 @@ std::string_view view_of(const redisReply& reply) {
 }
 
 std::optional<FoundTake> found_in(std::string_view text) {
-    if (text.size() != take_bytes + 1) return std::nullopt;
+    if (text.size() <= 1 + take_bytes) return std::nullopt;
     Bytes bytes{text};
+    const bool is_pending = bytes.number(1) != 0;
     const auto take = bytes.take();
-    if (!take) return std::nullopt;
-    return FoundTake{*take, bytes.left[0] != 0};
+    const auto buyer = BuyerId::from(bytes.left);
+    if (!take || !buyer) return std::nullopt;
+    return FoundTake{*buyer, *take, is_pending};
 }
 
 // None: it cannot be read. Some of none: not written.
@@ -127,9 +129,14 @@ std::optional<std::optional<ReserveVerdict>> verdict_in(std::string_view text) {
     const auto outcome = static_cast<ReserveOutcome>(text[0]);
     text.remove_prefix(1);
     if (outcome == accepted || outcome == repeated) {
-        const auto found = found_in(text);
-        if (!found) return std::nullopt;
-        return ReserveVerdict{.outcome = outcome, .take = found->take, .is_pending = found->is_pending};
+        if (text.size() != take_bytes + 1) return std::nullopt;
+        Bytes bytes{text};
+        const auto take = bytes.take();
+        if (!take) return std::nullopt;
+        return ReserveVerdict{.outcome = outcome,
+                              .take = *take,
+                              .is_pending = (bytes.left[0] & 1) != 0,
+                              .is_news = (bytes.left[0] & 2) != 0};
     }
     if (outcome == limit_reached) {
         if (text.size() != id_bytes) return std::nullopt;
@@ -210,6 +217,14 @@ RedisCall peek_call(const BookBucket& bucket) {
     return words_of(bucket, "doorbuster_peek", "FCALL_RO");
 }
 
+RedisCall winners_call(const BookBucket& bucket, const Fence& fence, uint64_t after, uint32_t count_max) {
+    CHECK(count_max >= 1 && count_max <= winners_per_call_max);
+    RedisCall call = words_of(bucket, fence, "doorbuster_winners", "FCALL_RO");
+    call.push_back(std::to_string(after));
+    call.push_back(std::to_string(count_max));
+    return call;
+}
+
 RedisCall find_call(const BookBucket& bucket, const Fence& fence, std::span<const PurchaseId> purchases) {
     return purchases_call(bucket, fence, purchases, "doorbuster_find", "FCALL_RO");
 }
@@ -276,19 +291,20 @@ RedisResult<std::string> read_pin(const redisReply& reply) {
 
 RedisResult<BookPeek> read_peek(const redisReply& reply) {
     if (auto error = error_in(reply)) return *error;
-    if (!is_array(reply, 1) && !is_array(reply, 5)) return garbled("peek");
+    if (!is_array(reply, 1) && !is_array(reply, 6)) return garbled("peek");
     BookPeek peek{.pin = std::string(view_of(*reply.element[0])), .book = {}};
     if (peek.pin.empty()) return garbled("peek");
     if (reply.elements == 1) return peek;
 
     Bytes terms{view_of(*reply.element[2])}, figures{view_of(*reply.element[3])};
     if (reply.element[1]->type != REDIS_REPLY_INTEGER || reply.element[4]->type != REDIS_REPLY_INTEGER ||
-        terms.left.size() != 34 || figures.left.size() != 36)
+        reply.element[5]->type != REDIS_REPLY_INTEGER || terms.left.size() != 34 || figures.left.size() != 36)
         return garbled("peek");
     BookPeek::There there{.epoch = static_cast<uint64_t>(reply.element[1]->integer),
                           .word = {},
                           .figures = {},
-                          .outbox_entries = static_cast<uint64_t>(reply.element[4]->integer)};
+                          .outbox_entries = static_cast<uint64_t>(reply.element[4]->integer),
+                          .purchases_known = static_cast<uint64_t>(reply.element[5]->integer)};
     there.word.version = terms.number(8);
     there.word.phase = static_cast<Phase>(terms.number(1));
     there.word.terms.opens_at = terms.instant();
@@ -302,8 +318,24 @@ RedisResult<BookPeek> read_peek(const redisReply& reply) {
         *units = figures.number32();
     there.figures.sequence_last = figures.number(8);
     there.figures.last_seen = figures.instant();
+    there.purchases_known += there.figures.sequence_last;
     peek.book = there;
     return peek;
+}
+
+RedisResult<std::vector<Winner>> read_winners(const redisReply& reply) {
+    if (auto error = error_in(reply)) return *error;
+    if (reply.type != REDIS_REPLY_ARRAY) return garbled("winners");
+    std::vector<Winner> winners;
+    for (size_t i = 0; i < reply.elements; ++i) {
+        Bytes bytes{view_of(*reply.element[i])};
+        if (bytes.left.size() <= id_bytes) return garbled("winners");
+        const PurchaseId purchase = bytes.purchase();
+        const auto buyer = BuyerId::from(bytes.left);
+        if (!buyer) return garbled("winners");
+        winners.push_back({purchase, *buyer});
+    }
+    return winners;
 }
 
 RedisResult<std::vector<std::optional<FoundTake>>> read_find(const redisReply& reply, size_t entries) {

@@ -34,6 +34,9 @@ struct Fence {
 
 // One call carries at most so many purchases; book.lua refuses more than 1000.
 constexpr size_t entries_per_call_max = 256;
+constexpr uint32_t winners_per_call_max = 500;
+// How old a refusal may be that a gate shows without asking Redis: book.lua's news_ms.
+constexpr std::chrono::milliseconds news_max{1000};
 
 // Redis' clock counts; tests hand a time in.
 using HandedTime = std::optional<Instant>;
@@ -59,6 +62,8 @@ struct ReserveVerdict {
     PurchaseId holder{};      // limit_reached: the purchase that holds the right, if there is one
     Take take{};              // accepted, repeated
     bool is_pending = false;  // accepted, repeated: the outbox still has it, so Kafka may not
+    // accepted, repeated: taken a moment after others could not, as other gates may still believe.
+    bool is_news = false;
 };
 
 struct KnownTake {
@@ -73,6 +78,7 @@ struct OutboxEntry {
 };
 
 struct FoundTake {
+    BuyerId buyer;
     Take take;
     bool is_pending;
 };
@@ -104,8 +110,14 @@ struct BookPeek {
         BookWord word;
         BookFigures figures;
         uint64_t outbox_entries;
+        uint64_t purchases_known;  // loaded or taken, finished ones too
     };
     std::optional<There> book;
+};
+
+struct Winner {
+    PurchaseId purchase;
+    BuyerId buyer;
 };
 
 struct OutboxRange {
@@ -127,6 +139,9 @@ RedisCall restock_call(const BookBucket&, const Fence&, const std::string& row, 
 RedisCall set_state_call(const BookBucket&, const Fence&, const BookWord&);
 RedisCall load_call(const BookBucket&, const BookLoad&);
 RedisCall peek_call(const BookBucket&);
+// Behind the first `after` that the book came to know.
+// REQUIRES: count_max is 1 to winners_per_call_max.
+RedisCall winners_call(const BookBucket&, const Fence&, uint64_t after, uint32_t count_max);
 RedisCall find_call(const BookBucket&, const Fence&, std::span<const PurchaseId>);
 RedisCall outbox_call(const BookBucket&, const Fence&, const OutboxRange&, HandedTime = {});
 RedisCall load_library_call();
@@ -140,6 +155,7 @@ RedisResult<std::vector<bool>> read_changes(const redisReply&, size_t entries); 
 RedisResult<int64_t> read_number(const redisReply&);   // done: entries that went; restock, set_state: 1 or 0
 RedisResult<std::string> read_pin(const redisReply&);  // load
 RedisResult<BookPeek> read_peek(const redisReply&);
+RedisResult<std::vector<Winner>> read_winners(const redisReply&);
 RedisResult<std::vector<std::optional<FoundTake>>> read_find(const redisReply&, size_t entries);
 RedisResult<std::vector<OutboxEntry>> read_outbox(const redisReply&);
 

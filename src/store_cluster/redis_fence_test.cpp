@@ -262,10 +262,10 @@ std::optional<std::string> forbidden(LoadedBook& book, RedisSession& user, uint6
     for (const RedisCall& call :
          {load_call(book.bucket, {.epoch = epoch, .word = book.word, .stock = stock, .takes = {}}),
           reserve_call(book.bucket, fence, of_alice), peek_call(book.bucket),
-          find_call(book.bucket, fence, alices), outbox_call(book.bucket, fence, {}),
-          done_call(book.bucket, fence, taken), sell_call(book.bucket, fence, alices),
-          release_call(book.bucket, fence, alices), restock_call(book.bucket, fence, "row", 1),
-          set_state_call(book.bucket, fence, later)}) {
+          find_call(book.bucket, fence, alices), winners_call(book.bucket, fence, 0, 1),
+          outbox_call(book.bucket, fence, {}), done_call(book.bucket, fence, taken),
+          sell_call(book.bucket, fence, alices), release_call(book.bucket, fence, alices),
+          restock_call(book.bucket, fence, "row", 1), set_state_call(book.bucket, fence, later)}) {
         const auto reply = ask(user, call);
         if (auto error = error_in(*reply)) return error->detail;
         if (call[1] == "doorbuster_reserve" && !read_reserve(*reply, 1).value()[0]) return "not written";

@@ -1,0 +1,133 @@
+#include "store_cluster/cluster_acceptor.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace doorbuster {
+
+namespace {
+
+LedgerEntry record_of(const BookBucket& bucket, const ReserveEntry& entry, const Take& take) {
+    return {.sale = bucket.sale,
+            .item = bucket.item,
+            .acceptance = {.purchase = entry.purchase,
+                           .buyer = entry.buyer,
+                           .units = take.units,
+                           .sequence = take.sequence,
+                           .accepted_at = take.accepted_at},
+            .replaces = entry.replaces,
+            .epoch = take.epoch,
+            .bucket = bucket.bucket};
+}
+
+Verdict verdict_on(const RedisError& error) {
+    if (error.outcome_unknown) return Verdict::unknown;
+    return error.code == RedisErrc::busy ? Verdict::overloaded : Verdict::rebuilding;
+}
+
+}  // namespace
+
+ClusterAcceptor::ClusterAcceptor(const Parts& parts, std::shared_ptr<ClusterBucket> bucket,
+                                 std::shared_ptr<ItemBoard> board)
+    : parts_(parts),
+      bucket_(std::move(bucket)),
+      board_(std::move(board)),
+      reserver_(parts.loop, parts.redis, bucket_->id(), [of = bucket_] { return of->fence(); }) {}
+
+void ClusterAcceptor::reserve(const ReserveEntry& entry, Answered answered) {
+    if (!bucket_->holds()) return answered({Verdict::rebuilding});
+    const auto asked = std::make_shared<const Asked>(Asked{entry, std::move(answered)});
+    const auto sent =
+        reserver_.reserve(entry, [self = shared_from_this(), asked](const RedisResult<ReserveVerdict>& said) {
+            self->decided(asked, said);
+        });
+    if (!sent) asked->answered({verdict_on(sent.error())});
+}
+
+void ClusterAcceptor::decided(const AskedPtr& asked, const RedisResult<ReserveVerdict>& verdict) {
+    if (!verdict) {
+        const RedisError& error = verdict.error();
+        // What else Redis may have against it, the board's looks tell.
+        if (error.code == RedisErrc::fenced) bucket_->doubt(Doubt::lost, error.detail);
+        return asked->answered({verdict_on(error)});
+    }
+    const bool is_taken =
+        verdict->outcome == ReserveOutcome::accepted || verdict->outcome == ReserveOutcome::repeated;
+    if (is_taken && verdict->is_pending) return produce(asked, *verdict);
+    if (!bucket_->holds()) return asked->answered({is_taken ? Verdict::unknown : Verdict::rebuilding});
+    if (is_taken) return answer_taken(asked, *verdict);
+    asked->answered({Verdict::decided, {.outcome = verdict->outcome, .purchase = verdict->holder}});
+}
+
+void ClusterAcceptor::produce(const AskedPtr& asked, const ReserveVerdict& verdict) {
+    if (!bucket_->holds(verdict.take.epoch)) return asked->answered({Verdict::unknown});
+    const auto produced = parts_.records.produce(
+        record_of(bucket_->id(), asked->entry, verdict.take),
+        [self = shared_from_this(), asked, verdict](const DeliveryReport& report) {
+            boost::asio::post(self->parts_.loop, [self, asked, verdict, delivery = report.delivery] {
+                self->reported(asked, verdict, delivery);
+            });
+        });
+    // The take stands in the outbox, and goes to Kafka by its repeat or by the sweeper.
+    if (!produced) asked->answered({Verdict::unknown});
+}
+
+void ClusterAcceptor::reported(const AskedPtr& asked, const ReserveVerdict& verdict, KafkaDelivery delivery) {
+    // Behind the end of the lease the record may stand behind the SEAL, and count for nothing.
+    if (delivery != KafkaDelivery::durable || !bucket_->holds(verdict.take.epoch)) {
+        return asked->answered({Verdict::unknown});
+    }
+    durable_.push_back({{asked->entry.purchase, verdict.take.sequence}, verdict.take.epoch});
+    answer_taken(asked, verdict);
+    remove_soon();
+}
+
+void ClusterAcceptor::answer_taken(const AskedPtr& asked, const ReserveVerdict& verdict) {
+    board_->add_winner(asked->entry.purchase, asked->entry.buyer);
+    if (!verdict.is_news) return say_yes(*asked, verdict);
+    const auto timer = std::make_shared<boost::asio::steady_timer>(parts_.loop, news_max);
+    timer->async_wait([self = shared_from_this(), timer, asked, verdict](const boost::system::error_code&) {
+        if (!self->bucket_->holds()) return asked->answered({Verdict::unknown});
+        self->say_yes(*asked, verdict);
+    });
+}
+
+void ClusterAcceptor::say_yes(const Asked& asked, const ReserveVerdict& verdict) {
+    asked.answered({Verdict::decided,
+                    {.outcome = verdict.outcome,
+                     .purchase = asked.entry.purchase,
+                     .sequence = verdict.take.sequence,
+                     .accepted_at = verdict.take.accepted_at,
+                     .state = verdict.take.state},
+                    verdict.is_news});
+}
+
+// Behind what the loop has in hand: reports come many at a time.
+void ClusterAcceptor::remove_soon() {
+    if (is_removing_ || durable_.empty()) return;
+    is_removing_ = true;
+    boost::asio::post(parts_.loop, [self = shared_from_this()] { self->remove(); });
+}
+
+void ClusterAcceptor::remove() {
+    std::vector<TakenAt> takes;
+    while (!durable_.empty() && takes.size() < entries_per_call_max) {
+        // The outbox of an epoch that is over went with it.
+        if (bucket_->holds(durable_.back().epoch)) takes.push_back(durable_.back().taken);
+        durable_.pop_back();
+    }
+    is_removing_ = false;
+    if (takes.empty()) return;
+    // Without an answer the entries may still be there: then the sweeper produces them once more, and each
+    // becomes one order all the same.
+    const auto sent = parts_.redis.call(done_call(bucket_->id(), bucket_->fence(), takes),
+                                        [self = shared_from_this()](const auto&) {
+                                            self->is_removing_ = false;
+                                            self->remove_soon();
+                                        });
+    is_removing_ = sent.has_value();
+    if (!sent) durable_.clear();
+}
+
+}  // namespace doorbuster

@@ -1,0 +1,63 @@
+// ClusterBucket: an item bucket and what this gate's newest lease says of it.
+//
+// Whoever acts on the bucket asks here first, and once more before it tells anybody what came of it.
+//
+// Thread safety: none; the books' thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "store_cluster/postgres_epochs.hpp"
+#include "store_cluster/redis_codec.hpp"
+
+namespace doorbuster {
+
+// Why the book of an open epoch may have to be rebuilt. Gates tell; a coordinator acts.
+enum class Doubt : uint8_t {
+    silent,  // no answer: it may come back as it was
+    lost,    // it answers, and is not the book that was pinned; or a repair changed what it should know
+};
+
+class ClusterBucket {
+public:
+    using Doubted = std::function<void(const ItemEpoch&, Doubt, const std::string& why)>;
+
+    ClusterBucket(const BookBucket& bucket, Doubted doubted) : id_(bucket), doubted_(std::move(doubted)) {}
+
+    const BookBucket& id() const { return id_; }
+
+    // `epoch` is none where the lease does not know the item.
+    void take(std::optional<ItemEpoch> epoch, pg::BootTime ends_at) {
+        fence_ = epoch && epoch->pin ? std::optional(Fence{*epoch->pin, epoch->epoch}) : std::nullopt;
+        ends_at_ = ends_at;
+    }
+
+    bool lease_holds() const { return pg::boot_time() < ends_at_; }
+    // The epoch is open, and the lease on it is not over.
+    bool holds() const { return fence_ && lease_holds(); }
+    bool holds(uint64_t epoch) const { return holds() && fence_->epoch == epoch; }
+
+    // Without a lease it is one that every Redis refuses.
+    Fence fence() const { return holds() ? *fence_ : Fence{}; }
+
+    void doubt(Doubt doubt, const std::string& why) {
+        constexpr std::chrono::seconds told_every{1};
+        if (!holds()) return;  // then it is no news
+        const pg::BootTime now = pg::boot_time();
+        if (now < doubted_at_ + told_every) return;
+        doubted_at_ = now;
+        if (doubted_) doubted_({id_.sale, id_.item, fence_->epoch, fence_->pin}, doubt, why);
+    }
+
+private:
+    const BookBucket id_;
+    const Doubted doubted_;
+    std::optional<Fence> fence_;
+    pg::BootTime ends_at_{}, doubted_at_{std::chrono::hours(-1)};
+};
+
+}  // namespace doorbuster
