@@ -52,7 +52,8 @@ def test_the_columns_are_there(folder, database):
     ("orders.db", "UPDATE items SET units_available = units_available - 1"),
     ("orders.db", "UPDATE items SET units_available = -1, units_held = units_total + 1"),
     ("orders.db", "INSERT INTO orders SELECT id+1, purchase, sale, item, buyer, units, amount_minor, currency, state, "
-                  "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder, payment, falls_to, reason FROM orders"),
+                  "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder, payment, falls_to, reason, "
+                      "buyer_key FROM orders"),
     ("orders.db", "UPDATE orders SET state = 'paid', hold = 'held'"),
     ("orders.db", "UPDATE purchases SET state = 'lost'"),
 ])
