@@ -83,6 +83,9 @@ TEST_F(CoordinatorTest, WhatAGateLeftInTheOutboxOfARedisThatIsWellIsDrained) {
     ASSERT_TRUE(open_by(one));
     ASSERT_EQ(outcome_of(1), ReserveOutcome::accepted);  // and here its gate dies
     ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
+    ASSERT_TRUE(run({&one}, [&] { return !is_open(); }));
+    RedisSession operators = server->connect();  // a connection may end while nobody uses it
+    ASSERT_FALSE(error_in(*ask(operators, {"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"})));
     ASSERT_TRUE(rebuilt_by(one, 2));
     EXPECT_EQ(reason_of(1), "") << "it has its order";
     EXPECT_EQ(in_redis(), (Stock{10, 9, 1, 0}));

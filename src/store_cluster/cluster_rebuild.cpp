@@ -155,6 +155,8 @@ StoreResult<ClusterRebuild::Step> ClusterRebuild::drain() {
 }
 
 bool ClusterRebuild::sweep(const EpochLease& lease) {
+    // Finds out whether the connection still stands, so that the sweeper has one that does.
+    if (const auto there = means_.redis.peek(bucket()); !there) return true;
     const auto session = means_.redis.session();
     if (!session) return true;
     Sweeper sweeper(means_.records, {.age_min = milliseconds::zero(), .reports_max = options_.reports_max});

@@ -45,7 +45,7 @@ Uptime ClusterWorkers::step(Instant now, Uptime uptime) {
     for (const uint64_t partition : turns) {
         Held& held = held_.at(partition);
         if (uptime < std::max(places_at_, held.begins_at)) continue;
-        if (run(partition, held, now + primary_is_ahead_, uptime) == Went::on) next = uptime;
+        if (run(partition, held, now + primary_is_ahead_, uptime)) next = uptime;
     }
     return uptime < places_at_ ? std::min(places_at_, looks_at_) : next;
 }
@@ -82,10 +82,11 @@ void ClusterWorkers::take_free(const PartitionsOffered& offered, uint64_t share,
     }
 }
 
-ClusterWorkers::Went ClusterWorkers::run(uint64_t partition, Held& held, Instant now, Uptime uptime) {
+bool ClusterWorkers::run(uint64_t partition, Held& held, Instant now, Uptime uptime) {
     if (!held.worker) {
         if (const auto begun = begin(partition, held); !begun) {
-            return stumble(partition, held, begun.error(), uptime);
+            stumble(partition, held, begun.error(), uptime);
+            return false;
         }
     }
     const uint64_t from = held.worker->position();
@@ -97,10 +98,12 @@ ClusterWorkers::Went ClusterWorkers::run(uint64_t partition, Held& held, Instant
         placed_last_ = partition;
         count(held);
     }
-    if (!went) return stumble(partition, held, went.error(), uptime);
+    if (!went) {
+        stumble(partition, held, went.error(), uptime);
+        return false;
+    }
     if (*went == OrderWorker::Next::at_later) held.begins_at = held.worker->wait_until();
-    if (*went == OrderWorker::Next::more) return Went::on;
-    return *went == OrderWorker::Next::idle ? Went::idle : Went::waits;
+    return *went == OrderWorker::Next::more;
 }
 
 // At the position that the database has: what was under way has landed there, or it never will.
@@ -128,15 +131,14 @@ StoreResult<void> ClusterWorkers::begin(uint64_t partition, Held& held) {
     return {};
 }
 
-ClusterWorkers::Went ClusterWorkers::stumble(uint64_t partition, Held& held, const StoreError& error,
-                                             Uptime uptime) {
+void ClusterWorkers::stumble(uint64_t partition, Held& held, const StoreError& error, Uptime uptime) {
     if (is_unreadable(error)) {
         log_error("a partition of the ledger cannot be read here",
                   {{"partition", partition}, {"error", error.text()}});
         figures_.unreadable.fetch_add(1, std::memory_order_relaxed);
         left_till_[partition] = uptime + options_.leave_for;
         let_go(partition, true);
-        return Went::away;
+        return;
     }
     // `conflict` of a position: ours had landed, or another worker has the partition. The lease tells.
     const auto renewed = held.lease.renew(connection_);
@@ -144,7 +146,7 @@ ClusterWorkers::Went ClusterWorkers::stumble(uint64_t partition, Held& held, con
         log_warn("another worker has taken a partition over", {{"partition", partition}});
         figures_.lost.fetch_add(1, std::memory_order_relaxed);
         let_go(partition, false);
-        return Went::away;
+        return;
     }
     log_warn("a partition's orders begin anew", {{"partition", partition}, {"error", error.text()}});
     figures_.troubles.fetch_add(1, std::memory_order_relaxed);
@@ -152,7 +154,6 @@ ClusterWorkers::Went ClusterWorkers::stumble(uint64_t partition, Held& held, con
     held.orders.reset();
     std::uniform_int_distribution<int64_t> wait_us(0, Uptime(options_.again_max).count());
     held.begins_at = uptime + Uptime(error.code == StoreErrc::conflict ? 0 : wait_us(random_));
-    return Went::waits;
 }
 
 void ClusterWorkers::count(Held& held) {

@@ -70,13 +70,13 @@ private:
         Uptime begins_at{};
         uint64_t ordered = 0, cancelled = 0, dead_letters = 0;  // of the worker, as counted so far
     };
-    enum class Went : uint8_t { on, idle, waits, away };
 
     void look(Instant now, Uptime uptime);
     void take_free(const PartitionsOffered& offered, uint64_t share, Uptime uptime);
-    Went run(uint64_t partition, Held& held, Instant now, Uptime uptime);
+    // Whether there may be more to do at once.
+    bool run(uint64_t partition, Held& held, Instant now, Uptime uptime);
     StoreResult<void> begin(uint64_t partition, Held& held);
-    Went stumble(uint64_t partition, Held& held, const StoreError& error, Uptime uptime);
+    void stumble(uint64_t partition, Held& held, const StoreError& error, Uptime uptime);
     void count(Held& held);
     void let_go(uint64_t partition, bool gives_back);
 

@@ -13,9 +13,15 @@ RedisResult<RedisSession*> RedisCaller::session() {
 }
 
 RedisResult<RedisReplyPtr> RedisCaller::run(const RedisCall& call) {
+    const bool is_new = !session_;
     const auto opened = session();
     if (!opened) return opened.error();
-    return (*opened)->run(call);
+    auto reply = (*opened)->run(call);
+    const bool had_ended = !reply && reply.error().code == RedisErrc::unreachable && !is_new;
+    if (!had_ended) return reply;
+    const auto again = session();
+    if (!again) return again.error();
+    return (*again)->run(call);
 }
 
 RedisResult<void> RedisCaller::load_library() {

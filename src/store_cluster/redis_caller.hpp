@@ -20,7 +20,8 @@ public:
 
     explicit RedisCaller(const Options& options) : options_(options) {}
 
-    // An error that Redis answers is a reply like any other: see error_in.
+    // An error that Redis answers is a reply like any other: see error_in. Where the connection turns out to
+    // have ended, the call is made once more over a new one: what goes this way may be repeated.
     [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&);
     // For those who make several calls.
     [[nodiscard]] RedisResult<RedisSession*> session();
