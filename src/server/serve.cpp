@@ -16,6 +16,7 @@
 #include "server/money_watch.hpp"
 #include "server/stop_signal.hpp"
 #include "server/webhook_sender.hpp"
+#include "shard/owner.hpp"
 #include "shard/rebuild.hpp"
 
 namespace doorbuster {

@@ -25,7 +25,6 @@ ClusterBooks::ClusterBooks(KafkaRecords& records, const Options& options, Hooks 
       hooks_(std::move(hooks)),
       timer_(loop_),
       queue_(options.in_hand_max) {
-    work_.emplace(loop_.get_executor());
     redis_.emplace(loop_, options_.redis);
 }
 
@@ -60,6 +59,7 @@ void ClusterBooks::stop() {
     room_.notify_all();
     boost::asio::post(loop_, [this] { end_if_idle(); });
     thread_.join();
+    redis_.reset();  // behind the loop's last turn: a timer of its own may have been due in it
 }
 
 // Those in hand are answered within the bounds of Redis and Kafka.
@@ -86,8 +86,7 @@ void ClusterBooks::end_if_idle() {
         entry->board->close();
         entry->words->close();
     }
-    redis_.reset();
-    work_.reset();
+    loop_.stop();
 }
 
 void ClusterBooks::take_lease(std::shared_ptr<const EpochLease> lease) {

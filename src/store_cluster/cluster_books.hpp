@@ -105,7 +105,8 @@ private:
     const Hooks hooks_;
 
     boost::asio::io_context loop_{1};
-    std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
+    const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+        loop_.get_executor()};
     boost::asio::steady_timer timer_;
 
     // Any thread.
