@@ -218,6 +218,20 @@ TEST_F(Cli, ConfigCheckSaysWhatServeWouldSay) {
     EXPECT_THAT(err(), HasSubstr("did you mean 'DOORBUSTER_SERVER__LISTEN'?"));
 }
 
+TEST_F(Cli, ConfigCheckRefusesWhatServeWouldRefuse) {
+    environment_ = {{"DOORBUSTER_ADMIN__KEY", key32},
+                    {"DOORBUSTER_IDENTITY__HMAC_SECRET", key32},
+                    {"DOORBUSTER_LIMITS__GLOBAL_PER_SECOND", "1"}};
+    ASSERT_EQ(run({"config", "check"}), 0);
+    for (const char* setting : {"limits.global_burst=100000", "risk.lists_file=/no/lists",
+                                "identity.keys_file=/no/keys.json", "identity.keys_file=/dev/null"}) {
+        EXPECT_EQ(run({"--set", setting, "config", "check"}), 1) << setting;
+        EXPECT_THAT(err(), HasSubstr(std::string(setting).substr(0, 8))) << setting;
+        EXPECT_EQ(out(), "") << setting;
+    }
+    EXPECT_EQ(run({"--set", "risk.lists_file=/dev/null", "config", "check"}), 0) << "an empty list is one";
+}
+
 TEST_F(Cli, VersionIsText) {
     EXPECT_EQ(run({"version"}), 0);
     EXPECT_EQ(out(), "doorbuster 1.2.3\n");

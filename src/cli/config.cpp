@@ -9,15 +9,45 @@
 #include "cli/command.hpp"
 #include "cli/table.hpp"
 #include "config/reference.hpp"
+#include "config/text_file.hpp"
+#include "funnel/jwks.hpp"
+#include "funnel/risk_lists.hpp"
+#include "server/file_watch.hpp"
 
 namespace doorbuster {
 
 namespace {
 
+// Of the files that the options name, as `serve` would meet them.
+std::vector<std::string> file_faults(const Config& config) {
+    std::vector<std::string> faults;
+    const auto tell = [&](const Option<std::string>& option, const std::string& reason) {
+        faults.push_back(option.name() + " (" + option.value() + "): " + reason);
+    };
+    const auto& keys_file = config.identity.keys_file;
+    if (!keys_file.value().empty()) {
+        const auto text = read_text_file(keys_file, jwks_bytes_max);
+        if (!text) {
+            tell(keys_file, text.error());
+        } else if (const auto keys = parse_jwks(*text); !keys) {
+            tell(keys_file, keys.error());
+        }
+    }
+    const auto& lists_file = config.risk.lists_file;
+    if (const auto text = FileWatch(lists_file).read(); !text) {
+        tell(lists_file, text.error());
+    } else if (const auto entries = parse_lists(*text); !entries) {
+        for (const std::string& fault : entries.error()) tell(lists_file, fault);
+    }
+    return faults;
+}
+
 int check(CliRun& run) {
     const LoadedConfig loaded = load_for(run, Role::server);
     if (!loaded.config) return loaded.exit_code;
-    if (!may_serve(run, *loaded.config)) return exit_failed;
+    const std::vector<std::string> of_files = file_faults(*loaded.config);
+    for (const std::string& fault : of_files) run.fail(fault);
+    if (!may_serve(run, *loaded.config) || !of_files.empty()) return exit_failed;
     const std::string& file = loaded.config->file;
     if (run.as_json()) {
         const boost::json::value name = file.empty() ? boost::json::value() : boost::json::value(file);

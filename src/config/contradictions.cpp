@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/limit_bounds.hpp"
 #include "base/standard_webhooks.hpp"
 #include "config/listeners.hpp"
 #include "config/secrets.hpp"
@@ -10,8 +11,6 @@ namespace doorbuster {
 
 namespace {
 
-constexpr uint32_t window_limit_max = 64;  // an exact window remembers each of its requests
-
 void check_window(const Option<std::string>& policy, const Option<uint32_t>& limit,
                   std::vector<std::string>& faults) {
     if (policy.value() != "sliding_window" || limit <= window_limit_max) return;
@@ -19,6 +18,28 @@ void check_window(const Option<std::string>& policy, const Option<uint32_t>& lim
         fmt::format("{} is {}: with {} = sliding_window it may be at most {}; choose token_bucket "
                     "for more",
                     limit.name(), limit.value(), policy.name(), window_limit_max));
+}
+
+void check_burst(const Option<uint32_t>& burst, const Option<uint32_t>& limit, std::chrono::seconds window,
+                 std::vector<std::string>& faults) {
+    if (limit == 0 || refills_in_time(burst, limit, window)) return;
+    faults.push_back(
+        fmt::format("{} is {}: with {} = {} it would take more than a day to refill; lower the "
+                    "one or raise the other",
+                    burst.name(), burst.value(), limit.name(), limit.value()));
+}
+
+void check_limits(const LimitsOptions& limits, std::vector<std::string>& faults) {
+    using namespace std::chrono_literals;
+    check_window(limits.address_policy, limits.address_per_second, faults);
+    check_window(limits.buyer_policy, limits.buyer_per_minute, faults);
+    if (limits.address_policy.value() == "token_bucket") {
+        check_burst(limits.address_burst, limits.address_per_second, 1s, faults);
+    }
+    if (limits.buyer_policy.value() == "token_bucket") {
+        check_burst(limits.buyer_burst, limits.buyer_per_minute, 60s, faults);
+    }
+    check_burst(limits.global_burst, limits.global_per_second, 1s, faults);
 }
 
 void check_payments(const PaymentsOptions& payments, std::vector<std::string>& faults) {
@@ -52,8 +73,7 @@ void check_webhooks(const WebhooksOptions& webhooks, std::vector<std::string>& f
 
 std::vector<std::string> contradictions_in(const Config& config) {
     std::vector<std::string> faults;
-    check_window(config.limits.address_policy, config.limits.address_per_second, faults);
-    check_window(config.limits.buyer_policy, config.limits.buyer_per_minute, faults);
+    check_limits(config.limits, faults);
     check_payments(config.payments, faults);
     check_webhooks(config.webhooks, faults);
     if (config.risk.strikes_bar < config.risk.strikes_slow) {

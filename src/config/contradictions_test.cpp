@@ -26,6 +26,24 @@ TEST(Contradictions, AnExactWindowOfManyIsRefusedAndToldWhatToDo) {
     EXPECT_TRUE(contradictions_in(config).empty());
 }
 
+TEST(Contradictions, ABurstThatTakesLongerThanADayToRefillIsRefused) {
+    for (const auto& [limit, burst, least] :
+         {std::tuple("limits.address_per_second", "limits.address_burst", "12"),
+          std::tuple("limits.buyer_per_minute", "limits.buyer_burst", "695"),
+          std::tuple("limits.global_per_second", "limits.global_burst", "12")}) {
+        Config config;
+        set(config, "limits.buyer_policy", "token_bucket");
+        set(config, limit, "1");
+        set(config, burst, "1000000");
+        ASSERT_EQ(contradictions_in(config).size(), 1u) << limit;
+        EXPECT_THAT(contradictions_in(config).front(), testing::StartsWith(burst));
+        set(config, limit, least);
+        EXPECT_TRUE(contradictions_in(config).empty()) << limit;
+        set(config, limit, "0");
+        EXPECT_TRUE(contradictions_in(config).empty()) << "no limit, no burst";
+    }
+}
+
 TEST(Contradictions, BarredBeforeSlowedIsRefused) {
     Config config;
     set(config, "risk.strikes_bar", "4");

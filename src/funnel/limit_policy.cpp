@@ -16,7 +16,10 @@ std::string_view fault_of(const LimitPolicy& policy) {
     }
     if (policy.kind == Kind::token_bucket && policy.burst == 0) return "a token bucket holds at least 1";
     if (policy.limit > bucket_limit_max) return "a limit is at most 1,000,000,000";
-    if (policy.burst / policy.limit > limit_window_max / policy.window) return "a burst refills within a day";
+    if (policy.kind == Kind::leaky_bucket) return {};
+    if (!refills_in_time(policy.burst, policy.limit, std::chrono::floor<seconds>(policy.window))) {
+        return "a burst refills within a day";
+    }
     return {};
 }
 
@@ -25,7 +28,7 @@ Rate::Rate(const LimitPolicy& policy) : kind_(policy.kind), limit_(policy.limit)
     const uint64_t window = ticks(policy.window);
     // Rounded up: a rate that is not a whole number of ticks is kept a little too strictly.
     interval_ = kind_ == Kind::sliding_window ? window : (window + policy.limit - 1) / policy.limit;
-    capacity_ = interval_ * (kind_ == Kind::leaky_bucket ? uint64_t{policy.burst} + 1 : policy.burst);
+    capacity_ = interval_ * (kind_ == Kind::leaky_bucket ? 1 : policy.burst);
 }
 
 }  // namespace doorbuster

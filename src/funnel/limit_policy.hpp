@@ -5,8 +5,7 @@
 //   sliding_window  exactly `limit` in any window: never one more, and none refused while
 //                   fewer have passed. Costs one word per unit of `limit`.
 //   leaky_bucket    pacing: turns lie window / limit apart, and nothing is saved up while
-//                   nobody comes. `burst` may wait for their turn: such a pass says in `wait`
-//                   how long to hold it back. With a burst of 0 it is its turn or a refusal.
+//                   nobody comes. Nobody is held back: it is their turn, or a refusal.
 //
 // A limit of 0 means: no limit.
 #pragma once
@@ -19,6 +18,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/limit_bounds.hpp"
 
 namespace doorbuster {
 
@@ -28,14 +28,12 @@ struct LimitPolicy {
     Kind kind = Kind::token_bucket;
     uint32_t limit = 0;
     Uptime window = std::chrono::seconds(1);
-    uint32_t burst = 0;  // not used by sliding_window
+    uint32_t burst = 0;  // of a token_bucket
 
     friend bool operator==(const LimitPolicy&, const LimitPolicy&) = default;
 };
 
-constexpr uint32_t window_limit_max = 64;  // of a sliding window
 constexpr uint32_t bucket_limit_max = 1'000'000'000;
-constexpr Uptime limit_window_max = std::chrono::hours(24);  // also for a whole burst to refill
 
 // Why a policy cannot be: a sentence for the operator; empty if it can.
 // Windows are whole seconds, because `RateLimit-Policy` can say nothing finer.
@@ -45,7 +43,6 @@ struct Decision {
     bool passes = true;
     Uptime retry_after{};    // refused: when the next could pass, if nobody else came
     uint32_t remaining = 0;  // passes left at this instant
-    Uptime wait{};           // leaky bucket: until the turn of this pass
 };
 
 // Rate: a policy, worked out, and the arithmetic of it on the words of one key.
@@ -102,11 +99,10 @@ Decision Rate::take_bucket(Cell& cell, uint64_t now) const {
     for (;;) {
         const uint64_t turn = std::max(next, now);
         const uint64_t after = turn + interval_;
-        if (after > now + capacity_) return {false, span_of(after - capacity_ - now), 0, {}};
+        if (after > now + capacity_) return {false, span_of(after - capacity_ - now), 0};
         if (!cell.compare_exchange_weak(next, after)) continue;
         const auto remaining = static_cast<uint32_t>((now + capacity_ - after) / interval_);
-        const bool is_paced = kind_ == LimitPolicy::Kind::leaky_bucket;
-        return {true, {}, remaining, is_paced ? span_of(turn - now) : Uptime{}};
+        return {true, {}, remaining};
     }
 }
 
@@ -126,8 +122,8 @@ Decision Rate::take_window(std::span<Cell> cells, uint64_t now) const {
         if (free_at <= now) ++remaining;
         soonest = std::min(soonest, free_at);
     }
-    if (passes) return {true, {}, remaining, {}};
-    return {false, span_of(soonest - now), 0, {}};
+    if (passes) return {true, {}, remaining};
+    return {false, span_of(soonest - now), 0};
 }
 
 // RateRules: when a cell of a Rate may be forgotten, and how one inherits another (see KeyTable).

@@ -117,18 +117,14 @@ LimitRuling Limits::checks(const BuyerId& buyer, Uptime now) {
     return take(checks_, *checkers_, hash_(buyer), now);
 }
 
-LimitRuling Limits::sale(const SaleId& sale, const LimitPolicy& policy, Uptime now) {
-    if (policy.limit == 0) return {};
-    return take(Term("sale", policy), *sales_, hash_(sale), now);
-}
-
 // Exactly so many in any second, where that can be counted; else a tenth of a second's worth
 // may come at once, on top of the rate.
 LimitRuling Limits::sale(const SaleId& sale, uint32_t per_second_max, Uptime now) {
     using enum LimitPolicy::Kind;
+    if (per_second_max == 0) return {};
     const uint32_t limit = std::min(per_second_max, bucket_limit_max);
     const auto kind = limit <= window_limit_max ? sliding_window : token_bucket;
-    return this->sale(sale, {kind, limit, seconds(1), limit / 10}, now);
+    return take(Term("sale", {kind, limit, seconds(1), limit / 10}), *sales_, hash_(sale), now);
 }
 
 LimitRuling Limits::buyers_at(const Address& from, const SaleId& sale, const BuyerId& buyer,

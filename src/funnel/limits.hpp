@@ -39,7 +39,7 @@ struct LimitTerms {
 
     // Addresses, and buyers, told apart at a time, at about 200 bytes each. To be no less than the
     // buyers that come within ten minutes: those beyond share what is left, and hardly pass.
-    size_t keys_max = 262'144;
+    size_t keys_max = limit_keys_default;
 
     friend bool operator==(const LimitTerms&, const LimitTerms&) = default;
 };
@@ -61,8 +61,7 @@ public:
     [[nodiscard]] LimitRuling buyer(const BuyerId& buyer, Uptime now);
     [[nodiscard]] LimitRuling checks(const BuyerId& buyer, Uptime now);
 
-    // A sale's own. REQUIRES: fault_of(policy) is empty.
-    [[nodiscard]] LimitRuling sale(const SaleId& sale, const LimitPolicy& policy, Uptime now);
+    // A sale's own; 0: none.
     [[nodiscard]] LimitRuling sale(const SaleId& sale, uint32_t per_second_max, Uptime now);
 
     // Distinct buyers behind an address in a sale. `buyers_max` 0: as the terms say.

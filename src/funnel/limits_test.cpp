@@ -73,8 +73,6 @@ TEST(Limits, ASaleHasItsOwn) {
     EXPECT_EQ(passes_of(100, [&] { return limits.sale(other, 1000, t0); }), 100u);
     EXPECT_EQ(passes_of(100, [&] { return limits.sale(other, 0, t0); }), 100u);
     EXPECT_TRUE(limits.sale(SaleId("any"), UINT32_MAX, t0).passes);
-    const LimitPolicy paced{leaky_bucket, 10, 1s, 0};
-    EXPECT_EQ(passes_of(100, [&] { return limits.sale(SaleId("paced"), paced, t0); }), 1u);
 }
 
 TEST(Limits, BuyersOfAnAddressAreCountedPerSale) {

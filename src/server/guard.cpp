@@ -16,7 +16,6 @@ constexpr Uptime lists_looked_at_every = std::chrono::seconds(1);
 // Whoever waits for a reload holds a connection; more than this are told to come back.
 constexpr size_t reloads_waiting_max = 64;
 
-// A gate never holds a request back, so of a leaky bucket nobody waits: it is their turn or not.
 LimitPolicy policy_of(const std::string& kind, uint32_t limit, Uptime window, uint32_t burst) {
     if (kind == "sliding_window") return {LimitPolicy::Kind::sliding_window, limit, window};
     if (kind == "leaky_bucket") return {LimitPolicy::Kind::leaky_bucket, limit, window};
@@ -32,22 +31,6 @@ LimitTerms limit_terms(const LimitsOptions& limits) {
             .global = policy_of("token_bucket", limits.global_per_second, 1s, limits.global_burst),
             .buyers_per_address_max = limits.buyers_per_address_max,
             .keys_max = limits.keys_max};
-}
-
-// What the configuration's own rules do not see.
-ReloadFaults funnel_faults(const Config& config) {
-    const std::string_view fault = fault_of(limit_terms(config.limits));
-    if (fault.empty()) return {};
-    return {"limits: " + std::string(fault)};
-}
-
-Reloader::Read judged(Reloader::Read read) {
-    return [read = std::move(read)]() -> Result<Config, ReloadFaults> {
-        auto config = read();
-        if (!config) return config;
-        if (ReloadFaults faults = funnel_faults(*config); !faults.empty()) return faults;
-        return config;
-    };
 }
 
 StrikeTerms strike_terms(const RiskOptions& risk) {
@@ -132,14 +115,13 @@ Guard::Guard(const Config& config, Reloader::Read read_again, Clock& clock, Sett
                      remake([] {});
                  }),
       lists_watch_(config.risk.lists_file),
-      reloader_(config, judged(std::move(read_again)), [this](const Config& fresh) { apply(fresh); }) {}
+      reloader_(config, std::move(read_again), [this](const Config& fresh) { apply(fresh); }) {}
 
 Guard::~Guard() {
     stop();
 }
 
 Result<void, std::string> Guard::load() {
-    if (const ReloadFaults faults = funnel_faults(config_); !faults.empty()) return faults.front();
     if (std::string fault = fault_of_secret(config_.identity.hmac_secret); !fault.empty()) return fault;
     auto keys = key_watch_.load();
     if (!keys) return "identity.keys_file: " + keys.error();
