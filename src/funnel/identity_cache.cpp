@@ -6,12 +6,14 @@
 
 namespace doorbuster {
 
-TokenTable::TokenTable(size_t entries)
+template <size_t token_bytes_max>
+TokenTable<token_bytes_max>::TokenTable(size_t entries)
     : pairs_(entries / 2), index_(new Pair[pairs_]), entries_(new Entry[entries]) {
     CHECK(entries >= 2 && std::has_single_bit(entries));
 }
 
-const Who* TokenTable::find(uint64_t hash, std::string_view token, uint64_t version) {
+template <size_t token_bytes_max>
+const Who* TokenTable<token_bytes_max>::find(uint64_t hash, std::string_view token, uint64_t version) {
     const size_t at = hash & (pairs_ - 1);
     Pair& pair = index_[at];
     for (uint8_t place = 0; place < 2; ++place) {
@@ -27,8 +29,10 @@ const Who* TokenTable::find(uint64_t hash, std::string_view token, uint64_t vers
     return nullptr;
 }
 
-void TokenTable::put(uint64_t hash, std::string_view token, uint64_t version, const Who& who) {
-    CHECK(token.size() <= token_bytes_max);
+template <size_t token_bytes_max>
+void TokenTable<token_bytes_max>::put(uint64_t hash, std::string_view token, uint64_t version,
+                                      const Who& who) {
+    CHECK(token.size() <= bytes_max);
     const size_t at = hash & (pairs_ - 1);
     Pair& pair = index_[at];
     const uint8_t place = pair.used_last ^ 1;
@@ -41,17 +45,33 @@ void TokenTable::put(uint64_t hash, std::string_view token, uint64_t version, co
     std::memcpy(entry.token.data(), token.data(), token.size());
 }
 
-Result<Who, IdentityFault> IdentityCache::verify(const Identity& identity, std::string_view token,
-                                                 Instant now) {
-    if (token.empty() || token.size() > TokenTable::token_bytes_max) return identity.verify(token, now);
+template class TokenTable<IdentityCache::short_bytes_max>;
+template class TokenTable<IdentityCache::long_bytes_max>;
+
+template <class Table>
+Result<Who, IdentityFault> IdentityCache::verify_in(Table& table, const Identity& identity,
+                                                    std::string_view token, Instant now) {
     const uint64_t hash = hash_(token);
-    if (const Who* known = table_.find(hash, token, identity.version())) {
+    if (const Who* known = table.find(hash, token, identity.version())) {
         if (const auto fault = identity.untimely(*known, now)) return *fault;
         return *known;
     }
-    auto who = identity.verify(token, now);
-    if (who) table_.put(hash, token, identity.version(), *who);
+    auto who = verify_first(identity, token, now);
+    if (who) table.put(hash, token, identity.version(), *who);
     return who;
+}
+
+Result<Who, IdentityFault> IdentityCache::verify_first(const Identity& identity, std::string_view token,
+                                                       Instant now) {
+    ++verified_total_;
+    return identity.verify(token, now);
+}
+
+Result<Who, IdentityFault> IdentityCache::verify(const Identity& identity, std::string_view token,
+                                                 Instant now) {
+    if (token.empty() || token.size() > long_bytes_max) return verify_first(identity, token, now);
+    if (token.size() > short_bytes_max) return verify_in(long_, identity, token, now);
+    return verify_in(short_, identity, token, now);
 }
 
 }  // namespace doorbuster

@@ -1,5 +1,6 @@
 #include "funnel/identity_cache.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "funnel/shop_key_testing.hpp"
@@ -86,20 +87,32 @@ TEST(IdentityCache, IsRightWhenEveryTokenSharesOnePlace) {
     }
 }
 
-TEST(IdentityCache, TakesLongTokensWithoutKeepingThem) {
+TEST(IdentityCache, ARepeatIsALookUpForLongTokensToo) {
     const ShopKey shop(KeyAlgorithm::hs256, "");
     const Identity identity({}, testing::ring_of({shop}));
-    IdentityCache cache(2);
-    for (const size_t padding : {100u, 250u, 400u, 1000u}) {
-        const std::string token =
-            shop.token(R"({"sub":"alice","exp":1800000600,"pad":")" + std::string(padding, 'p') + "\"}");
-        for (int i = 0; i < 2; ++i)
-            EXPECT_TRUE(cache.verify(identity, token, t0).has_value()) << token.size();
+    IdentityCache cache;
+    const auto token_of = [&](std::string_view buyer, size_t padding) {
+        return shop.token(
+            fmt::format(R"({{"sub":"{}","exp":1800000600,"pad":"{}"}})", buyer, std::string(padding, 'p')));
+    };
+    uint64_t verified = 0;
+    for (const size_t padding : {0u, 250u, 300u, 600u, 1000u, 1400u}) {
+        const std::string alices = token_of("alice", padding), bobs = token_of("bobby", padding);
+        for (int i = 0; i < 3; ++i) {
+            EXPECT_EQ(cache.verify(identity, alices, t0)->buyer.view(), "alice") << alices.size();
+            EXPECT_EQ(cache.verify(identity, bobs, t0)->buyer.view(), "bobby");
+        }
+        verified += 2;
+        EXPECT_EQ(cache.verified_total(), verified) << "a token of " << alices.size() << " bytes";
     }
+    const std::string longest = token_of("alice", 2000);
+    ASSERT_GT(longest.size(), IdentityCache::long_bytes_max);
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(cache.verify(identity, longest, t0).has_value());
+    EXPECT_EQ(cache.verified_total(), verified + 2) << "taken, and not kept";
 }
 
 TEST(TokenTable, TellsTokensOfOneHashApart) {
-    TokenTable table(2);
+    TokenTable<512> table(2);
     table.put(7, "token-a", 1, who_is("alice"));
     EXPECT_EQ(table.find(7, "token-b", 1), nullptr);
     EXPECT_EQ(table.find(7, "token-", 1), nullptr);
@@ -110,14 +123,14 @@ TEST(TokenTable, TellsTokensOfOneHashApart) {
 }
 
 TEST(TokenTable, FindsNothingOfAnotherVersion) {
-    TokenTable table(2);
+    TokenTable<512> table(2);
     table.put(7, "token", 1, who_is("alice"));
     EXPECT_NE(table.find(7, "token", 1), nullptr);
     EXPECT_EQ(table.find(7, "token", 2), nullptr);
 }
 
 TEST(TokenTable, GivesUpTheOneNotUsedLast) {
-    TokenTable table(2);
+    TokenTable<512> table(2);
     table.put(1, "token-a", 1, who_is("alice"));
     table.put(2, "token-b", 1, who_is("bob"));
     ASSERT_NE(table.find(1, "token-a", 1), nullptr);
@@ -128,8 +141,8 @@ TEST(TokenTable, GivesUpTheOneNotUsedLast) {
 }
 
 TEST(TokenTable, HoldsTheLongestTokenWhole) {
-    TokenTable table(2);
-    std::string token(TokenTable::token_bytes_max, 't');
+    TokenTable<512> table(2);
+    std::string token(table.bytes_max, 't');
     table.put(7, token, 1, who_is("alice"));
     EXPECT_NE(table.find(7, token, 1), nullptr);
     token.back() = 'u';
