@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
+#include "base/check.hpp"
 #include "base/log.hpp"
 #include "http/gate.hpp"
-#include "http/language.hpp"
 
 namespace doorbuster {
 
@@ -35,13 +37,10 @@ void Replies::refuse(Exchange& exchange, const Problem& problem) {
 }
 
 void Replies::refuse_method(Exchange& exchange, std::string_view allow) {
-    const std::string body = problem_body({Code::method_not_allowed}, exchange.language());
-    const std::string headers =
-        fmt::format("Allow: {}\r\nContent-Language: {}\r\n{}", allow, tag_of(exchange.language()), no_store);
-    send(exchange, Response{.status = status_of(Code::method_not_allowed),
-                            .content_type = "application/problem+json",
-                            .headers = headers,
-                            .body = body});
+    std::array<char, 64> line;
+    const auto written = fmt::format_to_n(line.data(), line.size(), "Allow: {}\r\n", allow);
+    CHECK(written.size <= line.size());
+    refuse(exchange, Code::method_not_allowed, {line.data(), written.size});
 }
 
 void Replies::later(Exchange& exchange, Reply reply) {

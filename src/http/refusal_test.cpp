@@ -1,0 +1,224 @@
+// Refusals of the public interface, from the request to the bytes: none of them allocates.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "http/api_public.hpp"
+#include "http/language.hpp"
+#include "http/response.hpp"
+#include "sale/testing.hpp"
+#include "shard/shard_testing.hpp"
+
+namespace {
+thread_local uint64_t allocations = 0;
+}
+
+// Of the whole test program: every `new` is counted for the thread that makes it.
+[[gnu::noinline]] void* operator new(size_t size) {
+    ++allocations;
+    if (void* room = std::malloc(size == 0 ? 1 : size)) return room;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* room) noexcept {
+    std::free(room);
+}
+[[gnu::noinline]] void operator delete(void* room, size_t) noexcept {
+    std::free(room);
+}
+
+namespace doorbuster {
+namespace {
+
+using namespace testing;
+
+constexpr std::string_view secret = "a secret of the shop, long enough to be one";
+
+struct FixedClock final : Clock {
+    Instant now() override { return t0; }
+    Uptime uptime() override { return 1h; }
+};
+
+// A place for what no refusal touches: nothing is ever built in it.
+template <class T>
+T& untouched() {
+    alignas(T) static std::byte room[sizeof(T)];
+    return reinterpret_cast<T&>(room);
+}
+
+// Writes as a connection does, into an output that has been used before.
+class Asked final : public Exchange {
+public:
+    Asked(Gate& gate, std::string_view address) : gate_(gate), peer_(*Address::parse(address)) {
+        out.reserve(4096);
+    }
+    const Request& request() const override { return asked; }
+    Language language() const override { return choose_language(asked.accept_language); }
+    Gate& gate() override { return gate_; }
+    const Address& peer() const override { return peer_; }
+    void add_headers(std::string_view) override {}
+    void answer(const Response& response) override {
+        append_answer(out, response, {}, date_);
+        was_refused = false;
+    }
+    void refuse(Code code) override {
+        append_refusal(out, code, {}, date_);
+        refused_with = code;
+    }
+    void refuse(Code code, std::string_view headers) override {
+        append_refusal(out, code, headers, {}, date_);
+        refused_with = code;
+    }
+    void refuse(const Problem& problem) override {
+        append_refusal(out, problem, {}, date_);
+        refused_with = problem.code;
+    }
+    bool begin_stream(const Response&, StreamOwner&, uint64_t) override { return false; }
+    void send_piece(std::string_view) override {}
+    bool lags() const override { return false; }
+    void end_stream() override {}
+
+    Request asked;
+    std::string out;
+    Code refused_with{};
+    bool was_refused = true;
+
+private:
+    Gate& gate_;
+    const Address peer_;
+    DateLine date_;
+};
+
+class RefusalTest : public ::testing::Test {
+protected:
+    RefusalTest() {
+        Catalogue::Sales sales;
+        for (const char* name : {"open", "gone", "checked"}) {
+            ListedSale listed{phone_drop(), SaleState::open, 1, {}};
+            listed.sale.id = SaleId(name);
+            if (name == std::string_view("checked")) listed.sale.human_check = HumanCheck::pow;
+            auto board = std::make_shared<ItemBoard>();
+            board->show({10, name == std::string_view("gone") ? 0u : 10u, 0, 0});
+            listed.items.push_back({listed.sale.items.front(), ItemSlot{0}, board});
+            sales[name] = std::make_shared<const ListedSale>(std::move(listed));
+        }
+        api.set_catalogue(std::make_shared<const Catalogue>(std::move(sales)));
+    }
+
+    std::shared_ptr<const FunnelRules> rules() const {
+        LimitTerms terms;
+        terms.address = {LimitPolicy::Kind::token_bucket, 1, 1s, 8};
+        terms.keys_max = 1024;
+        const std::vector<ListEntry> lists{*ListEntry::from("block", "address", "192.0.2.66"),
+                                           *ListEntry::from("block", "buyer", "mallory")};
+        return std::make_shared<const FunnelRules>(
+            FunnelRules{.identity = identity,
+                        .cookie = "",
+                        .origins = {},
+                        .trusted_proxies = {},
+                        .lists = std::make_shared<RiskLists>(lists),
+                        .limits = std::make_shared<Limits>(terms),
+                        .tokens = std::make_shared<PurchaseTokens>(SigningKeys::Secrets{std::string(secret)}),
+                        .pow = nullptr,
+                        .image = nullptr});
+    }
+
+    struct Way {
+        Method method = Method::post;
+        const char* path;
+        std::string authorization = {};
+        const char* body = R"({"item":"phone","quantity":1})";
+        const char* address = nullptr;
+        int times_before = 1;  // so that what is made once has been made
+    };
+    void expect(Code code, const Way& way) {
+        const std::string own_address = "192.0.2." + std::to_string(++addresses);
+        Asked exchange(gate, way.address == nullptr ? own_address : way.address);
+        exchange.asked.method = way.method;
+        exchange.asked.path = way.path;
+        exchange.asked.body = way.body;
+        exchange.asked.content_type = "application/json";
+        exchange.asked.accept_language = "zh-Hant, en;q=0.5";
+        if (!way.authorization.empty()) exchange.asked.authorization = way.authorization;
+        for (int i = 0; i < way.times_before; ++i) {
+            exchange.out.clear();
+            api.handle(exchange);
+        }
+        exchange.out.clear();
+        const uint64_t before = allocations;
+        api.handle(exchange);
+        const uint64_t made = allocations - before;
+        EXPECT_TRUE(exchange.was_refused) << way.path;
+        EXPECT_EQ(name_of(exchange.refused_with), name_of(code)) << way.path;
+        EXPECT_EQ(made, 0u) << name_of(code) << " at " << way.path;
+    }
+    std::string bearer(std::string_view buyer) const {
+        return "Bearer " + identity->mint(BuyerId(buyer), t0, 60s);
+    }
+
+    const std::shared_ptr<const Identity> identity = std::make_shared<Identity>(std::string(secret));
+    FixedClock clock;
+    const Heard heard;
+    FailingLedger ledger{heard};
+    Shard shard{ledger};
+    Owner owner{shard, clock, {}, {}};  // never started: who gets this far hears `rebuilding`
+    LevelSwitch level{t0};
+    Strikes strikes{64, {}};
+    Burned burned{64};
+    ImagePool images{2, {}, {}};
+    Arrivals arrivals;
+    Services services{.clock = clock,
+                      .owner = owner,
+                      .lookups = untouched<Lookups>(),
+                      .orders_thread = untouched<OrdersThread>(),
+                      .desk = untouched<SaleDesk>(),
+                      .payments = untouched<PaymentDesk>(),
+                      .letters = untouched<LettersDesk>(),
+                      .orders = untouched<Orders>(),
+                      .outbox = untouched<Outbox>(),
+                      .notifier = untouched<Notifier>(),
+                      .books = owner,
+                      .on_audit_thread = {},
+                      .funnel_state = {level, strikes, burned, images, arrivals},
+                      .funnel_rules = rules(),
+                      .provider_secrets = {},
+                      .admin_key = {},
+                      .metrics_text = {},
+                      .is_ready = [] { return true; }};
+    Gate gate{0, {.listen = "127.0.0.1:0"}};
+    StreamRoom room{{.streams_max = 1, .streams_per_buyer_max = 1}};
+    PublicApi api{services, gate, {.stream_max = 1s, .heartbeat = 1s, .room = room}};
+    int addresses = 100;
+};
+
+TEST_F(RefusalTest, NoneOfThemAllocates) {
+    const std::string alice_asks = bearer("alice");
+    expect(Code::unauthenticated, {.path = "/v1/sales/open/purchases"});
+    expect(Code::unauthenticated, {.path = "/v1/sales/open/purchases", .authorization = alice_asks + "x"});
+    expect(Code::not_found, {.path = "/v1/sales/none/purchases", .authorization = alice_asks});
+    expect(Code::not_found, {.method = Method::get, .path = "/v1/sales/none"});
+    expect(Code::not_found, {.method = Method::get, .path = "/wp-login.php"});
+    expect(Code::method_not_allowed, {.method = Method::put, .path = "/v1/sales/open/purchases"});
+    expect(Code::method_not_allowed, {.method = Method::del, .path = "/v1/time"});
+    expect(Code::malformed,
+           {.path = "/v1/sales/open/purchases", .authorization = alice_asks, .body = R"({"item":)"});
+    expect(Code::sold_out, {.path = "/v1/sales/gone/purchases", .authorization = alice_asks});
+    expect(Code::token_required, {.path = "/v1/sales/checked/purchases", .authorization = alice_asks});
+    expect(Code::token_invalid, {.path = "/v1/sales/checked/purchases",
+                                 .authorization = bearer("bob"),
+                                 .body = R"({"item":"phone","token":"not-one-of-ours"})"});
+    expect(Code::blocked, {.path = "/v1/sales/open/purchases", .authorization = bearer("mallory")});
+    expect(Code::blocked, {.path = "/v1/sales/open/purchases", .address = "192.0.2.66"});
+    expect(Code::rate_limited, {.method = Method::get, .path = "/wp-login.php", .times_before = 8});
+    expect(Code::rate_limited, {.path = "/v1/sales/gone/purchases",
+                                .authorization = alice_asks,
+                                .times_before = 7});  // her own, before her address's
+    expect(Code::rebuilding, {.path = "/v1/sales/open/purchases", .authorization = bearer("carol")});
+    level.set_by_detector(Level::purchase_only, t0);
+    expect(Code::overloaded, {.method = Method::get, .path = "/v1/sales/none"});
+    level.set_by_operator({Level::closed}, t0);
+    expect(Code::unavailable, {.path = "/v1/sales/open/purchases", .authorization = alice_asks});
+}
+
+}  // namespace
+}  // namespace doorbuster
