@@ -19,6 +19,12 @@ public:
     // `per_second` 0: as much as there is.
     Pace(uint32_t per_second, size_t burst) : per_second_(per_second), burst_(static_cast<double>(burst)) {}
 
+    // From the next take on.
+    void set(uint32_t per_second, size_t burst) {
+        per_second_ = per_second;
+        burst_ = static_cast<double>(burst);
+    }
+
     // How much may be done at `now`, at most `wanted`; counts as done.
     size_t take(size_t wanted, Uptime now) {
         if (per_second_ == 0) return wanted;
@@ -37,8 +43,8 @@ public:
     }
 
 private:
-    const uint32_t per_second_;
-    const double burst_;
+    uint32_t per_second_;
+    double burst_;
     double credit_ = 0;
     Uptime at_{};
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limit_bounds.hpp"
 #include "config/audit_options.hpp"
 #include "config/option.hpp"
 #include "config/page_options.hpp"
@@ -59,8 +60,11 @@ struct ServerOptions : OptionGroup {
         "connections_max",
         10'000,
         {.min = 1, .max = 1'000'000},
-        "Connections open at once per gate thread; further ones wait to be accepted. More costs memory and "
-        "file descriptors, fewer makes a crowd wait at the door. Where the limit of open files is too low "
+        "Connections open at once per gate thread; for a further one the longest idle is closed, and if none "
+        "is "
+        "idle it waits to be accepted. More costs memory and file descriptors, fewer makes a crowd wait at "
+        "the "
+        "door. Where the limit of open files is too low "
         "for all of them there are fewer, so that 128 are left for the operator and the disk."};
     Option<uint32_t> header_bytes_max{*this,
                                       "header_bytes_max",
@@ -68,43 +72,51 @@ struct ServerOptions : OptionGroup {
                                       {.min = 1024, .max = 1'048'576},
                                       "The largest request header, 431 beyond it. Larger forgives proxies "
                                       "that add much; each connection may "
-                                      "buffer this much."};
+                                      "buffer this much.",
+                                      Reload::live};
     Option<uint32_t> header_fields_max{*this,
                                        "header_fields_max",
                                        100,
                                        {.min = 10, .max = 1000},
-                                       "Header fields in one request, 431 beyond it."};
+                                       "Header fields in one request, 431 beyond it.",
+                                       Reload::live};
     Option<uint32_t> body_bytes_max{*this,
                                     "body_bytes_max",
                                     16'384,
                                     {.min = 1024, .max = 1'048'576},
                                     "The largest body from a buyer, 413 beyond it, before it is read. A "
-                                    "purchase needs a few hundred bytes."};
+                                    "purchase needs a few hundred bytes.",
+                                    Reload::live};
     Option<uint32_t> header_deadline_ms{*this,
                                         "header_deadline_ms",
                                         10'000,
                                         {.min = 100, .max = 600'000},
-                                        "How long a request's header may take to arrive. Shorter sheds slow "
-                                        "attackers sooner; longer forgives "
-                                        "poor mobile networks."};
+                                        "How long a request's header may take to arrive, and a new "
+                                        "connection's first request. Shorter sheds slow attackers sooner; "
+                                        "longer forgives poor mobile networks. As all deadlines and sizes, "
+                                        "a changed one holds for connections made after it.",
+                                        Reload::live};
     Option<uint32_t> body_deadline_ms{*this,
                                       "body_deadline_ms",
                                       10'000,
                                       {.min = 100, .max = 600'000},
-                                      "How long a request's body may take to arrive, after its header."};
+                                      "How long a request's body may take to arrive, after its header.",
+                                      Reload::live};
     Option<uint32_t> write_deadline_ms{
         *this,
         "write_deadline_ms",
         10'000,
         {.min = 100, .max = 600'000},
-        "How long a client may take to read an answer before its connection is closed."};
+        "How long a client may take to read an answer before its connection is closed.",
+        Reload::live};
     Option<uint32_t> idle_deadline_ms{
         *this,
         "idle_deadline_ms",
         60'000,
         {.min = 100, .max = 3'600'000},
         "How long a kept-alive connection may stay silent. Longer than the proxy in front keeps its own, or "
-        "the proxy meets closed ones."};
+        "the proxy meets closed ones.",
+        Reload::live};
     Option<uint32_t> drain_ms_max{*this,
                                   "drain_ms_max",
                                   30'000,
@@ -255,7 +267,7 @@ struct LimitsOptions : OptionGroup {
     Option<uint32_t> keys_max{
         *this,
         "keys_max",
-        524'288,
+        limit_keys_default,
         {.min = 1024, .max = 16'777'216, .power_of_two = true},
         "Addresses, and buyers, that are told apart at a time. Beyond it new ones share what is left, "
         "stricter, so that a flood of addresses resets nobody's limit. Each takes about 200 bytes, from "
@@ -278,7 +290,8 @@ struct ChecksOptions : OptionGroup {
         "pow_target_per_second",
         1000,
         {.min = 1, .max = 1'000'000},
-        "Checks handed out per second above which the proof of work becomes harder, up to 16 times."};
+        "Checks handed out per second above which the proof of work becomes harder, up to 16 times.",
+        Reload::live};
     Option<uint32_t> image_pool{
         *this,
         "image_pool",
@@ -380,7 +393,8 @@ struct OverloadOptions : OptionGroup {
         "queue_delay_ms_max",
         500,
         {.min = 1, .max = 60'000},
-        "How long a purchase may have to wait for the book before it counts as overload.",
+        "How long the book's work may make a purchase wait before it counts as overload; waiting for "
+        "shard.rate_per_second_max is none.",
         Reload::live};
 };
 
@@ -412,14 +426,16 @@ struct ShardOptions : OptionGroup {
         2000,
         {.min = 1, .max = 60'000},
         "The predicted wait for the book above which a purchase is refused with 503 at once. Above what a "
-        "buyer's client waits, work is done for people who have left."};
+        "buyer's client waits, work is done for people who have left.",
+        Reload::live};
     Option<uint32_t> rate_per_second_max{
         *this,
         "rate_per_second_max",
         0,
         {.max = 10'000'000},
         "Purchases put to the book per second; 0 as many as it can take. Lower spares a slow disk; the rest "
-        "wait their turn, and who would wait longer than wait_ms_max is refused at once."};
+        "wait their turn, and who would wait longer than wait_ms_max is refused at once.",
+        Reload::live};
     Option<uint32_t> batch_max{
         *this,
         "batch_max",

@@ -54,6 +54,7 @@ struct FunnelRules {
     std::shared_ptr<const PowChecks> pow;
     std::shared_ptr<const ImageChecks> image;
     uint32_t pow_number_max = pow_number_max_default;  // where the sale has none of its own
+    double pow_target_per_second = 0;                  // of all gates; checks are harder beyond it
     std::chrono::seconds token_life{600};
 };
 

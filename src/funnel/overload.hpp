@@ -81,7 +81,8 @@ public:
     // How often tick wants to be called, so that the shortest wait of an interval is seen.
     static constexpr Uptime period = milliseconds(20);
 
-    using QueueDelay = std::function<Uptime()>;  // the predicted wait for the book
+    // How long the book's work makes a purchase wait. Not what a pace adds: that is no overload.
+    using QueueDelay = std::function<Uptime()>;
 
     OverloadWatch(std::vector<DelaySensor*> gates, QueueDelay queue_delay, LevelSwitch& level,
                   const OverloadTargets& targets);

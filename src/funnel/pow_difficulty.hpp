@@ -31,8 +31,8 @@ inline uint32_t pow_factor(double per_second, double per_second_target, unsigned
 
 class PowDifficulty {
 public:
-    // Target 0: the rate does not count.
-    explicit PowDifficulty(double per_second_target) : per_second_target_(per_second_target) {}
+    // 0, as at first: the rate does not count.
+    void set_target(double per_second) { per_second_target_ = per_second; }
 
     // The largest number of the next check. `base`: the sale's own, 0 for the default.
     uint32_t next(uint32_t base, unsigned overload_level, Uptime now) {
@@ -58,7 +58,7 @@ private:
         last_ = std::max(now, last_);
     }
 
-    const double per_second_target_;
+    double per_second_target_ = 0;
     double per_second_ = 0;
     Uptime last_{0};
 };

@@ -24,13 +24,15 @@ TEST(PowFactor, DoublesWithEachLevelOfOverload) {
 }
 
 TEST(PowDifficulty, AnHonestFewPayTheBase) {
-    PowDifficulty difficulty(1000);
+    PowDifficulty difficulty;
+    difficulty.set_target(1000);
     Uptime now = 100s;
     for (int i = 0; i < 5000; ++i) EXPECT_EQ(difficulty.next(0, 0, now += 10ms), pow_number_max_default);
 }
 
 TEST(PowDifficulty, AFloodPaysMoreAndItPassesByItself) {
-    PowDifficulty difficulty(1000);
+    PowDifficulty difficulty;
+    difficulty.set_target(1000);
     Uptime now = 100s;
     uint32_t asked = 0;
     for (int i = 0; i < 80'000; ++i) asked = difficulty.next(30'000, 0, now += 100us);  // 10,000 a second
@@ -42,12 +44,14 @@ TEST(PowDifficulty, AFloodPaysMoreAndItPassesByItself) {
 }
 
 TEST(PowDifficulty, IsNeverMoreThanACheckMayAsk) {
-    PowDifficulty difficulty(1000);
+    PowDifficulty difficulty;
+    difficulty.set_target(1000);
     EXPECT_EQ(difficulty.next(PowChecks::number_max_max, 4, 100s), PowChecks::number_max_max);
 }
 
 TEST(PowDifficulty, AClockThatStandsStillDoesNoHarm) {
-    PowDifficulty difficulty(1000);
+    PowDifficulty difficulty;
+    difficulty.set_target(1000);
     EXPECT_EQ(difficulty.next(0, 0, 100s), pow_number_max_default);
     EXPECT_EQ(difficulty.next(0, 0, 99s), pow_number_max_default);
     EXPECT_GT(difficulty.per_second(99s), 0.9);

@@ -73,6 +73,7 @@ PowChecks::Challenge Challenges::make_pow(const Ask& ask) {
     std::memcpy(seed.nonce.data(), random.data(), seed.nonce.size());
     std::memcpy(&seed.number, random.data() + seed.nonce.size(), sizeof seed.number);
 
+    difficulty_.set_target(ask.pow_target_per_second);
     const uint32_t of_sale = ask.listed.sale.pow_number_max;
     const uint32_t number_max =
         difficulty_.next(of_sale == 0 ? ask.pow_number_max : of_sale, ask.overload_level, ask.uptime);

@@ -28,9 +28,7 @@ class Challenges {
 public:
     using Fill = void (*)(std::span<uint8_t>);
 
-    // `pow_per_second_target`: this gate thread's share.
-    Challenges(ImagePool& images, double pow_per_second_target, Fill fill = &fill_random)
-        : images_(images), fill_(fill), difficulty_(pow_per_second_target) {}
+    explicit Challenges(ImagePool& images, Fill fill = &fill_random) : images_(images), fill_(fill) {}
 
     struct Ask {
         const Request& request;
@@ -38,8 +36,9 @@ public:
         const Who& who;
         const PowChecks& pow;
         const ImageChecks& image;
-        uint32_t pow_number_max;  // the server's, where the sale has none of its own
-        unsigned overload_level;  // 0: none
+        uint32_t pow_number_max;       // the server's, where the sale has none of its own
+        double pow_target_per_second;  // this gate thread's share
+        unsigned overload_level;       // 0: none
         Instant now;
         Uptime uptime;
     };

@@ -87,7 +87,7 @@ TEST_F(ChallengesTest, TheSalesOwnDifficultyCountsAndRisesWithOverload) {
 TEST_F(ChallengesTest, WhoAsksBeforeAnyPictureIsDrawnGetsProofOfWorkAndHasOneDrawn) {
     ImagePool empty(
         2, [](uint64_t) { return PooledImage{}; }, [] { return uint64_t{0}; });
-    Challenges none(empty, 1000, &fill);
+    Challenges none(empty, &fill);
     listed.sale.human_check = HumanCheck::image;
     request.method = Method::post;
     EXPECT_EQ(body_of(none.make(challenge_ask())).at("kind"), "pow");

@@ -46,6 +46,7 @@ protected:
                 .pow = pow,
                 .image = image,
                 .pow_number_max = 500,
+                .pow_target_per_second = pow_target_per_second,
                 .overload_level = overload_level,
                 .now = now,
                 .uptime = std::chrono::hours(1)};
@@ -113,7 +114,7 @@ protected:
         2, [](uint64_t) { return PooledImage{.text = "CEH349", .data_uri = "data:image/png;base64,AAAA"}; },
         [] { return uint64_t{0}; }};
     Burned burned{1024};
-    Challenges challenges{images, 1000, &fill};
+    Challenges challenges{images, &fill};
     Tokens tokens{burned};
 
     ListedSale listed = listed_phone_drop();
@@ -124,6 +125,7 @@ protected:
         return post;
     }();
     std::string text;
+    double pow_target_per_second = 1000;
     unsigned overload_level = 0;
     Instant now = testing::t0;
 };

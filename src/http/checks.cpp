@@ -7,7 +7,7 @@ CheckEndpoints::CheckEndpoints(Services& services, Replies& replies, Door& door,
       replies_(replies),
       door_(door),
       sales_(sales),
-      challenges_(services.funnel_state.images, services.pow_per_second_target),
+      challenges_(services.funnel_state.images),
       tokens_(services.funnel_state.burned) {}
 
 template <class Answer>
@@ -29,6 +29,8 @@ void CheckEndpoints::challenge(Exchange& exchange, std::string_view sale) {
                                  .pow = *rules.pow,
                                  .image = *rules.image,
                                  .pow_number_max = rules.pow_number_max,
+                                 .pow_target_per_second = rules.pow_target_per_second /
+                                                          static_cast<double>(services_.gate_threads),
                                  .overload_level = static_cast<unsigned>(door_.level()),
                                  .now = now,
                                  .uptime = services_.clock.uptime()});

@@ -39,7 +39,7 @@ struct Services {
     std::function<bool(std::function<void(audit::AuditDesk&)>)> on_audit_thread{};
     FunnelState funnel_state;
     std::shared_ptr<const FunnelRules> funnel_rules;  // as at the start; the gates get newer ones
-    double pow_per_second_target = 0;  // checks that one gate thread may hand out before they get harder
+    size_t gate_threads = 1;                      // among which what the server may do per second is shared
     std::vector<WebhookSecret> provider_secrets;  // of the payment provider's events; none: none are taken
     std::string admin_key;
     bool demo_sign_in = false;                  // `doorbuster dev` only

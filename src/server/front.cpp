@@ -78,6 +78,12 @@ Front::Front(const Config& config, const PageTerms& page_terms)
     admin_address_ = with_port(config.admin.listen, admin_gate_->port());
 }
 
+void Front::set_limits(const Config& config) {
+    const GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
+    for (const auto& gate : gates_) gate->set_options(options);
+    admin_gate_->set_options(gate_options(config, config.admin.listen, config.admin.body_bytes_max));
+}
+
 std::vector<ReplySink*> Front::sinks() {
     std::vector<ReplySink*> sinks;
     for (const auto& gate : gates_) sinks.push_back(gate.get());

@@ -33,6 +33,9 @@ public:
     void publish(std::shared_ptr<const Catalogue> catalogue, std::function<void()> shown);
     void publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown);
 
+    // What a reload may change of how connections are held. From any thread.
+    void set_limits(const Config& config);
+
     // Those who follow these purchases will look at them again. For a thread that has just
     // committed a change; cheap, and no more than a load per gate while nobody follows any.
     void purchases_changed(std::span<const PurchaseId> purchases);

@@ -183,6 +183,7 @@ void Guard::remake(std::function<void()> shown) {
         .pow = std::make_shared<const PowChecks>(secrets),
         .image = std::make_shared<const ImageChecks>(secrets),
         .pow_number_max = config_.checks.pow_number_max,
+        .pow_target_per_second = static_cast<double>(config_.checks.pow_target_per_second),
         .token_life = std::chrono::seconds(config_.tokens.life_s.value())});
     if (!is_publishing_) return shown();
     hooks_.publish(rules_, std::move(shown));

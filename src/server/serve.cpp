@@ -65,6 +65,11 @@ PageTerms page_terms(const PageOptions& options, bool has_demo_sign_in) {
             .has_demo_sign_in = has_demo_sign_in};
 }
 
+Owner::Pacing owner_pace(const ShardOptions& options) {
+    return {.wait_max = milliseconds(options.wait_ms_max.value()),
+            .rate_per_second_max = options.rate_per_second_max};
+}
+
 // A crowd needs a file descriptor each; the soft limit is often 1,024.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -96,8 +101,7 @@ int run(const Config& config, const ServeMode& mode) {
     Owner owner(shard, clock,
                 {.queue_capacity = config.shard.queue_capacity,
                  .batch_max = config.shard.batch_max,
-                 .wait_max = milliseconds(config.shard.wait_ms_max.value()),
-                 .rate_per_second_max = config.shard.rate_per_second_max},
+                 .pace = owner_pace(config.shard)},
                 {.on_append = [&] { orders_thread_at->wake(); }, .on_failure = fail});
     owner.set_sinks(front.sinks());
     Snowflake ids(config.orders.node, *last_id);
@@ -116,7 +120,12 @@ int run(const Config& config, const ServeMode& mode) {
         config, mode.read_again, clock, store->orders->settings(),
         {.publish = [&](auto rules, auto shown) { front.publish(std::move(rules), std::move(shown)); },
          .on_orders_thread = [&](auto task) { return orders_thread_at->post(std::move(task)); },
-         .reloaded = [&](const Config& fresh) { webhooks.set_target(WebhookTarget::of(fresh.webhooks)); }});
+         .reloaded =
+             [&](const Config& fresh) {
+                 webhooks.set_target(WebhookTarget::of(fresh.webhooks));
+                 owner.set_pace(owner_pace(fresh.shard));
+                 front.set_limits(fresh);
+             }});
     if (const auto loaded = guard.load(); !loaded) return failed(loaded.error());
     SaleDesk desk(*store->orders, owner, [&](std::shared_ptr<const Catalogue> catalogue, auto shown) {
         guard.prepare_for(*catalogue);
@@ -194,8 +203,7 @@ int run(const Config& config, const ServeMode& mode) {
                       .on_audit_thread = [&](auto task) { return audit.run(std::move(task)); },
                       .funnel_state = guard.state(),
                       .funnel_rules = guard.rules(),
-                      .pow_per_second_target = static_cast<double>(config.checks.pow_target_per_second) /
-                                               static_cast<double>(front.delay_sensors().size()),
+                      .gate_threads = front.delay_sensors().size(),
                       .provider_secrets = provider_secrets(config.payments),
                       .admin_key = config.admin.key,
                       .demo_sign_in = mode.demo_sign_in,

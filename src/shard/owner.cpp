@@ -15,6 +15,11 @@ int64_t steady_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
+// A hundredth of a second's worth at a time: even enough for a disk, coarse enough for batches.
+size_t burst_of(uint32_t rate_per_second) {
+    return std::max<size_t>(1, rate_per_second / 100);
+}
+
 }  // namespace
 
 Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
@@ -23,8 +28,9 @@ Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
       options_(options),
       hooks_(std::move(hooks)),
       queue_(options.queue_capacity),
-      // A hundredth of a second's worth at a time: even enough for a disk, coarse enough for batches.
-      pace_(options.rate_per_second_max, std::max<size_t>(1, options.rate_per_second_max / 100)) {
+      wait_max_(options.pace.wait_max),
+      rate_per_second_max_(options.pace.rate_per_second_max),
+      pace_(options.pace.rate_per_second_max, burst_of(options.pace.rate_per_second_max)) {
     batch_.reserve(options_.batch_max);
 }
 
@@ -46,7 +52,7 @@ void Owner::start() {
 
 Submitted Owner::submit(PurchaseCommand&& command) {
     if (stage_.load(std::memory_order_acquire) != Stage::running) return Submitted::rebuilding;
-    if (predicted_wait() > options_.wait_max) return Submitted::overloaded;
+    if (predicted_wait() > wait_max_.load(std::memory_order_relaxed)) return Submitted::overloaded;
     const ItemSlot slot = command.slot;
     const uint32_t units = command.units;
     waiting_.add(slot, units);  // before the owner can count it down
@@ -56,6 +62,12 @@ Submitted Owner::submit(PurchaseCommand&& command) {
     }
     wakeup_.wake();
     return Submitted::queued;
+}
+
+void Owner::set_pace(const Pacing& pace) {
+    wait_max_.store(pace.wait_max, std::memory_order_relaxed);
+    rate_per_second_max_.store(pace.rate_per_second_max, std::memory_order_relaxed);
+    wakeup_.wake();  // it may sleep by the old one
 }
 
 // What runs now has to end (it may run much longer than usual: a slow disk), then the
@@ -72,10 +84,10 @@ std::chrono::nanoseconds Owner::busy_wait() const {
 }
 
 std::chrono::nanoseconds Owner::predicted_wait() const {
-    if (options_.rate_per_second_max == 0) return busy_wait();
+    const uint32_t rate = rate_per_second_max_.load(std::memory_order_relaxed);
+    if (rate == 0) return busy_wait();
     const auto queued = static_cast<int64_t>(queue_.size());
-    return std::max(busy_wait(),
-                    std::chrono::nanoseconds(queued * 1'000'000'000 / options_.rate_per_second_max));
+    return std::max(busy_wait(), std::chrono::nanoseconds(queued * 1'000'000'000 / rate));
 }
 
 void Owner::control(ControlCommand command, std::function<void()> applied) {
@@ -184,6 +196,8 @@ void Owner::take_reinstatements() {
 bool Owner::run_batch() {
     batch_.clear();
     take_reinstatements();
+    const uint32_t rate = rate_per_second_max_.load(std::memory_order_relaxed);
+    pace_.set(rate, burst_of(rate));
     const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());
     for (PurchaseCommand command; batch_.size() < most && queue_.pop(command);) {
         waiting_.remove(command.slot, command.units);  // whoever hears an answer waits no more

@@ -6,7 +6,7 @@
 // operator's words come through a second one whose putters wait instead, reinstatements through
 // a third of that kind: they go before the purchases of the next batch, without a pace.
 //
-// Thread safety: submit, control, reinstate and the figures from any thread.
+// Thread safety: submit, set_pace, control, reinstate and the figures from any thread.
 #pragma once
 
 #include <atomic>
@@ -32,13 +32,17 @@ namespace doorbuster {
 
 class Owner final : public BookControl {
 public:
+    // What may change while it runs.
+    struct Pacing {
+        std::chrono::milliseconds wait_max{2000};
+        uint32_t rate_per_second_max = 0;  // purchases put to the books; 0: as many as they can take
+    };
     struct Options {
         size_t queue_capacity = 16384;  // power of two
         size_t batch_max = 1024;
-        std::chrono::milliseconds wait_max{2000};
         size_t control_capacity = 4096;
         size_t reinstatements_max = 1024;  // that wait; the next putter waits with them
-        uint32_t rate_per_second_max = 0;  // purchases put to the books; 0: as many as they can take
+        Pacing pace{};
     };
 
     // `sinks` are addressed by PurchaseCommand::sink. `on_append` is called after every
@@ -56,6 +60,7 @@ public:
     void start();
 
     [[nodiscard]] Submitted submit(PurchaseCommand&& command);
+    void set_pace(const Pacing& pace);
 
     // Units of the item that are asked for by those who wait.
     uint64_t units_waited_for(ItemSlot slot) { return waiting_.of(slot); }
@@ -102,6 +107,8 @@ private:
     Wakeup wakeup_;
     std::atomic<Stage> stage_{Stage::not_started};
     std::atomic<bool> stopping_{false};
+    std::atomic<std::chrono::milliseconds> wait_max_;
+    std::atomic<uint32_t> rate_per_second_max_;
     std::atomic<int64_t> batch_ns_{0};        // smoothed time of a batch, its commit included
     std::atomic<int64_t> batch_began_ns_{0};  // of the one being decided; 0: none is
 

@@ -29,3 +29,17 @@ def own_shop(contract, tmp_path):
         shop = Shop(server, contract)
         yield shop
         shop.close()
+
+
+@pytest.fixture
+def configured(own_shop):
+    """configured(text): a running shop whose file says this; `shop.write(text)` changes the file."""
+    folder = own_shop.server.folder
+    folder.mkdir()
+
+    def start(text: str, **settings):
+        own_shop.write = (folder / "doorbuster.toml").write_text
+        own_shop.write(text)
+        own_shop.server.settings.update(settings)
+        return own_shop.start()
+    return start

@@ -1,33 +1,12 @@
 """The configuration, read again while the server runs: by HTTP, by command, by SIGHUP."""
 import signal
 
-import pytest
-
 from lib import checks, jwt
 from lib.cli import operator_of
-from lib.shop import buy, eventually, item_terms
+from lib.client import RawConnection
+from lib.shop import buy, eventually, item_terms, reloaded
 
 SECRETS = [f"secret-{number}-" + "s" * 32 for number in range(2)]
-
-
-@pytest.fixture
-def configured(own_shop):
-    """configured(text): a running shop whose file says this; `shop.write(text)` changes the file."""
-    folder = own_shop.server.folder
-    folder.mkdir()
-
-    def start(text: str, **settings):
-        own_shop.write = (folder / "doorbuster.toml").write_text
-        own_shop.write(text)
-        own_shop.server.settings.update(settings)
-        return own_shop.start()
-    return start
-
-
-def reloaded(shop) -> tuple:
-    answer = shop.admin.post("/v1/reload")
-    assert answer.status == 200, answer.body
-    return answer.json["changed"], answer.json["needs_restart"]
 
 
 def issuer(name: str) -> str:
@@ -142,3 +121,36 @@ def test_the_secret_of_tokens_is_changed_without_spoiling_what_is_in_hand(config
     assert buy(middle, sale, token=checks.token_for(middle, sale)).status == 202
     for secret in (*SECRETS, shop.server.admin_key):
         assert secret not in shop.server.said()
+
+
+def test_the_limits_of_a_connection_are_changed(configured):
+    def body(bytes_max: int) -> str:
+        return f"[server]\nbody_bytes_max = {bytes_max}\nheader_bytes_max = {bytes_max}\nidle_deadline_ms = 500\n"
+    shop = configured("")
+    sale, padded = shop.open_sale(), f'{{"item":"phone"{" " * 2_000}}}'.encode()
+    early = shop.buyer()
+    assert early.post(f"/v1/sales/{sale}/purchases", padded).status == 202
+    shop.write(body(1024))
+    assert reloaded(shop) == (["server.header_bytes_max", "server.body_bytes_max", "server.idle_deadline_ms"], [])
+    assert early.post(f"/v1/sales/{sale}/purchases", padded).code == "limit_reached", "one that was there goes on as it was"
+    assert shop.buyer().post(f"/v1/sales/{sale}/purchases", padded).code == "body_too_large"
+    assert shop.buyer().get("/v1/time", headers={"X-Long": "x" * 2_000}).code == "headers_too_large"
+    with RawConnection(shop.server.public_port) as silent:
+        assert silent.at_end(), "by the new deadline"
+    shop.write(body(4096))
+    reloaded(shop)
+    assert shop.buyer().post(f"/v1/sales/{sale}/purchases", padded).status == 202
+
+
+def test_when_checks_become_harder_is_changed(configured):
+    def target(per_second: int) -> str:
+        return f"[checks]\npow_target_per_second = {per_second}\n"
+    shop = configured(target(1_000_000))
+    sale, buyer = shop.open_sale(human_check="pow", pow_number_max=1000), shop.buyer()
+    assert {checks.ask(buyer, sale)["maxnumber"] for _ in range(20)} == {1000}
+    shop.write(target(1))
+    assert reloaded(shop) == (["checks.pow_target_per_second"], [])
+    eventually("many checks cost more each", lambda: checks.ask(buyer, sale)["maxnumber"] > 1000)
+    shop.write(target(1_000_000))
+    reloaded(shop)
+    assert checks.ask(buyer, sale)["maxnumber"] == 1000

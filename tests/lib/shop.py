@@ -134,6 +134,13 @@ class Shop:
         self._clients.clear()
 
 
+def reloaded(shop: Shop) -> tuple:
+    """The server reads its configuration again: the options that changed, and those that wait for a restart."""
+    answer = shop.admin.post("/v1/reload")
+    assert answer.status == 200, answer.body
+    return answer.json["changed"], answer.json["needs_restart"]
+
+
 def buy(buyer: Client, sale: str, item: str = "phone", key: str = None, **body) -> Answer:
     headers = {"Idempotency-Key": key} if key else {}
     return buyer.post(f"/v1/sales/{sale}/purchases", {"item": item, **body}, headers=headers)
