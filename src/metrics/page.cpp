@@ -108,6 +108,15 @@ void add_units(Families& families, const std::vector<MetricsSnapshot::Units>& un
     add(rest);
 }
 
+void add_sold_out_changes(Families& families, const std::vector<MetricsSnapshot::Units>& units) {
+    families.counter("doorbuster_sold_out_changes_total",
+                     "Times that an item was sold out, or had units again; odd: it is sold out");
+    const size_t shown = std::min(units.size(), MetricsSnapshot::item_rows_max);
+    for (size_t i = 0; i < shown; ++i) {
+        families.add(units[i].sold_out_changes, {{"sale", units[i].sale}, {"item", units[i].item}});
+    }
+}
+
 }  // namespace
 
 std::string metrics_text(const MetricsSnapshot& snapshot) {
@@ -115,6 +124,7 @@ std::string metrics_text(const MetricsSnapshot& snapshot) {
     add_listeners(families, snapshot.listeners);
     add_purchases(families, snapshot.listeners);
     add_units(families, snapshot.units);
+    add_sold_out_changes(families, snapshot.units);
 
     families.gauge("doorbuster_queue_depth", "Purchases that wait for the owner thread");
     families.add(snapshot.queue_depth);

@@ -49,12 +49,14 @@ TEST(MetricsPage, ShowsEveryStageAndOutcomeAlsoBeforeItHappened) {
 
 TEST(MetricsPage, ShowsWhereEveryUnitOfAnItemIs) {
     MetricsSnapshot snapshot;
-    snapshot.units.push_back({.sale = "drop", .item = "phone", .available = 7, .held = 2, .sold = 1});
+    snapshot.units.push_back(
+        {.sale = "drop", .item = "phone", .available = 7, .held = 2, .sold = 1, .sold_out_changes = 4});
 
     const std::string text = metrics_text(snapshot);
     EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"available\"} 7\n"));
     EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"held\"} 2\n"));
     EXPECT_THAT(text, HasSubstr("doorbuster_units{sale=\"drop\",item=\"phone\",state=\"sold\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("doorbuster_sold_out_changes_total{sale=\"drop\",item=\"phone\"} 4\n"));
 }
 
 TEST(MetricsPage, ItemsBeyondTheBoundAreOneRowThatLosesNoUnit) {

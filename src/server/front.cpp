@@ -211,7 +211,8 @@ void Front::describe(MetricsSnapshot& snapshot, Instant now) const {
                                       .item = item.item.id.str(),
                                       .available = stock.units_available,
                                       .held = stock.units_held,
-                                      .sold = stock.units_sold});
+                                      .sold = stock.units_sold,
+                                      .sold_out_changes = item.board->sold_out_version()});
         }
     }
 }
