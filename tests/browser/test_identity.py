@@ -1,10 +1,8 @@
 """Who the buyer is: a token from the address, a cookie of the shop, the demo sign-in, or nobody."""
-import subprocess
-
 import pytest
 
 from browser import LANGUAGES, Page
-from lib.server import BINARY, READY, clean_environment
+from lib.dev import dev_shop
 from visits import COOKIE
 
 EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
@@ -67,15 +65,10 @@ def test_two_buyers_in_one_browser_have_two_purchases(shop, visits):
 
 
 def test_the_demo_sign_in_of_a_shop_to_try_out(driver, tmp_path):
-    process = subprocess.Popen([BINARY, "dev"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, env=clean_environment(DOORBUSTER_SERVER__LISTEN="127.0.0.1:0",
-                                                                DOORBUSTER_ADMIN__LISTEN="127.0.0.1:0"))
-    try:
-        ready = next((found for found in map(READY.search, process.stdout) if found), None)
-        assert ready, "it ended before it was ready"
+    with dev_shop(tmp_path) as port:
         page = Page(driver)
         page.expect(401)
-        page.goto(f"http://127.0.0.1:{ready[1]}/")
+        page.goto(f"http://127.0.0.1:{port}/")
         page.wait('#sales > li[data-state="open"] a')
         page.look("sales-dev")
         page.click('#sales > li[data-state="open"] a')
@@ -87,7 +80,3 @@ def test_the_demo_sign_in_of_a_shop_to_try_out(driver, tmp_path):
         page.until("reserved")
         page.judge()
         page.close()
-    finally:
-        process.terminate()
-        process.stdout.read()
-        assert process.wait(60) == 0

@@ -2,13 +2,13 @@
 import json
 import os
 import stat
-import subprocess
 
 import pytest
 
 from lib.cli import Cli, operator_of
 from lib.client import Client
-from lib.server import BINARY, READY, ROOT, clean_environment
+from lib.dev import dev_shop
+from lib.server import ROOT
 from lib.shop import buy, sale_terms
 
 GOOD = "0123456789abcdef0123456789abcdef"
@@ -190,14 +190,8 @@ def test_an_address_that_cannot_be_had_is_named(tmp_path):
 
 def test_dev_is_a_shop_to_try_out(tmp_path):
     """Keys that only their owner can read, a sale that is open, one to come, and a sign-in."""
-    process = subprocess.Popen([BINARY, "dev"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               text=True, env=clean_environment(DOORBUSTER_SERVER__LISTEN="127.0.0.1:0",
-                                                                DOORBUSTER_ADMIN__LISTEN="127.0.0.1:0"))
-    try:
-        ready = next((found for found in map(READY.search, process.stdout) if found), None)
-        assert ready, "it ended before it was ready"
+    with dev_shop(tmp_path) as port:
         assert stat.S_IMODE(os.stat(tmp_path / "data" / "dev.toml").st_mode) == 0o600
-        port = int(ready[1])
         anyone = Client(port, "public")
         sales = {sale["state"]: sale for sale in anyone.get("/v1/sales").json["sales"]}
         assert "open" in sales and len(sales) == 2
@@ -214,7 +208,3 @@ def test_dev_is_a_shop_to_try_out(tmp_path):
         elsewhere = Cli(tmp_path / "data")
         assert elsewhere("sale", "list").returncode == 1
         assert elsewhere("sale", "list", "--store-path", ".").returncode == 0
-    finally:
-        process.terminate()
-        process.stdout.read()
-        assert process.wait(60) == 0
