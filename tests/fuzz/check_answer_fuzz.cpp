@@ -1,7 +1,8 @@
 // Answers to human checks, as POST /v1/sales/{sale}/tokens meets them.
 //
 // The input is the body itself, the widget's payload, and the JSON inside that payload. None of
-// them was made by us, so none may ever become a token; a solved check does, once.
+// them was made by us, so none may ever become a token. Not looked at here: that a solved check
+// becomes one, once (tokens_test), and an input that solves a check of ours.
 #include <fmt/format.h>
 
 #include <memory>
