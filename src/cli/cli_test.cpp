@@ -219,9 +219,11 @@ TEST_F(Cli, ConfigCheckSaysWhatServeWouldSay) {
 }
 
 TEST_F(Cli, ConfigCheckRefusesWhatServeWouldRefuse) {
-    environment_ = {{"DOORBUSTER_ADMIN__KEY", key32}, {"DOORBUSTER_IDENTITY__HMAC_SECRET", key32}};
+    environment_ = {{"DOORBUSTER_ADMIN__KEY", key32},
+                    {"DOORBUSTER_IDENTITY__HMAC_SECRET", key32},
+                    {"DOORBUSTER_LIMITS__GLOBAL_PER_SECOND", "1"}};
     ASSERT_EQ(run({"config", "check"}), 0);
-    for (const char* setting : {"limits.global_per_second=1", "risk.lists_file=/no/lists",
+    for (const char* setting : {"limits.global_burst=100000", "risk.lists_file=/no/lists",
                                 "identity.keys_file=/no/keys.json", "identity.keys_file=/dev/null"}) {
         EXPECT_EQ(run({"--set", setting, "config", "check"}), 1) << setting;
         EXPECT_THAT(err(), HasSubstr(std::string(setting).substr(0, 8))) << setting;
