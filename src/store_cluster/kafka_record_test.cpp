@@ -137,10 +137,9 @@ TEST(KafkaRecord, ALaterVersionIsToldApartFromRubbish) {
 }
 
 TEST(KafkaRecord, APurchaseOfNothingIsUnreadable) {
-    LedgerEntry record{
-        .sale = SaleId("s"),
-        .item = ItemId("i"),
-        .acceptance = {.purchase = purchase(1), .buyer = alice, .units = 0, .sequence = 1}};
+    LedgerEntry record{.sale = SaleId("s"),
+                       .item = ItemId("i"),
+                       .acceptance = {.purchase = purchase(1), .buyer = alice, .units = 0, .sequence = 1}};
     expect_unreadable(encode(record), UnreadableWhy::malformed);
     record.acceptance.units = 1;
     EXPECT_TRUE(std::holds_alternative<LedgerEntry>(decode_record(encode(record))));

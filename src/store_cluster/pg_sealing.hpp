@@ -1,8 +1,8 @@
 // Sealing: which epochs are over in a partition of the ledger, and what came behind their SEAL.
 //
 // A record of a sealed epoch takes nothing: its units are in the epoch that was loaded after the cut, and its
-// buyer may be winning there with the same key. It waits as a late row. At the next SEAL, or at once where the
-// sale is closed, those that have not become a purchase by then are cancelled explicitly.
+// buyer may be winning there with the same key. It waits as a late row. At the next SEAL, or at once where
+// the sale is closed, those that have not become a purchase by then are cancelled explicitly.
 //
 // For one batch, inside a transaction that its caller opens. Only the partition's worker writes these rows.
 //
