@@ -8,7 +8,6 @@
 #include "http/language.hpp"
 #include "http/response.hpp"
 #include "sale/testing.hpp"
-#include "shard/shard_testing.hpp"
 
 namespace {
 thread_local uint64_t allocations = 0;
@@ -33,6 +32,12 @@ namespace {
 using namespace testing;
 
 constexpr std::string_view secret = "a secret of the shop, long enough to be one";
+
+struct EmptyDesk final : PurchaseDesk {  // who gets this far hears `rebuilding`
+    Submitted submit(PurchaseCommand&&) override { return Submitted::rebuilding; }
+    uint64_t units_waited_for(ItemSlot) override { return 0; }
+    Figures figures() const override { return {}; }
+};
 
 struct FixedClock final : Clock {
     Instant now() override { return t0; }
@@ -158,17 +163,14 @@ protected:
 
     const std::shared_ptr<const Identity> identity = std::make_shared<Identity>(std::string(secret));
     FixedClock clock;
-    const Heard heard;
-    FailingLedger ledger{heard};
-    Shard shard{ledger};
-    Owner owner{shard, clock, {}, {}};  // never started: who gets this far hears `rebuilding`
+    EmptyDesk desk;
     LevelSwitch level{t0};
     Strikes strikes{64, {}};
     Burned burned{64};
     ImagePool images{2, {}, {}};
     Arrivals arrivals;
     Services services{.clock = clock,
-                      .owner = owner,
+                      .purchases = desk,
                       .lookups = untouched<Lookups>(),
                       .orders_thread = untouched<OrdersThread>(),
                       .desk = untouched<SaleDesk>(),
@@ -177,7 +179,7 @@ protected:
                       .orders = untouched<Orders>(),
                       .outbox = untouched<Outbox>(),
                       .notifier = untouched<Notifier>(),
-                      .books = owner,
+                      .books = untouched<BookControl>(),
                       .on_audit_thread = {},
                       .funnel_state = {level, strikes, burned, images, arrivals},
                       .funnel_rules = rules(),
