@@ -26,11 +26,11 @@ std::string order_sheet(const json::object& order) {
         name.resize(12, ' ');
         sheet += name + answer_text(order, field) + '\n';
     }
-    sheet +=
-        "amount      " + answer_number(order, "amount_minor") + ' ' + answer_text(order, "currency") + '\n';
+    sheet += "amount      " + answer_number(order, "amount_minor") + ' ' + answer_text(order, "currency") +
+             " in minor units\n";
     if (const std::string reason = answer_text(order, "reason"); reason != "-")
         sheet += "reason      " + reason + '\n';
-    Table table({"PAYMENT", "STATE", "ASKED", "CAPTURED", "UPDATED"});
+    Table table({"PAYMENT", "STATE", "ASKED (MINOR)", "CAPTURED (MINOR)", "UPDATED"});
     const json::value* payments = order.if_contains("payments");
     if (payments != nullptr && payments->is_array()) {
         for (const json::value& payment : payments->get_array()) {

@@ -88,7 +88,8 @@ private:
         if (!error) alone.set_option(tcp::acceptor::reuse_address(true), error);
         if (!error) alone.bind(endpoint, error);
         if (error == asio::error::address_in_use) {
-            fail(listen, "the port is in use; stop what uses it, or choose another one");
+            fail(listen,
+                 "the port is in use; stop what uses it, or choose others with --listen and --admin-listen");
         }
         if (error) fail(listen, error.message());
     }

@@ -39,11 +39,12 @@ uint32_t connections_max(const ServerOptions& server, uint32_t threads) {
     const rlim_t for_crowd = limit.rlim_cur - std::min<rlim_t>(limit.rlim_cur, descriptors_reserved);
     const rlim_t most = std::max<rlim_t>(1, for_crowd / threads);
     if (server.connections_max <= most) return server.connections_max;
-    log_warn("fewer connections than server.connections_max: the limit of open files is too low",
-             {{"connections_max", server.connections_max.value()},
-              {"connections_per_thread", most},
-              {"threads", threads},
-              {"open_files_max", limit.rlim_cur}});
+    log_warn(
+        "fewer connections per thread than server.connections_max: raise the limit of open files (ulimit -n)",
+        {{"connections_max", server.connections_max.value()},
+         {"connections_per_thread", most},
+         {"threads", threads},
+         {"open_files_max", limit.rlim_cur}});
     return static_cast<uint32_t>(most);
 }
 

@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("a_key_forgets_its_quantity", "src/sale/book.cpp",
            "if (own.units != command.units || own.buyer != command.buyer) return {key_mismatch};", ""),
     Mutant("the_sold_out_flag_is_never_cleared", "src/sale/board.hpp",
-           "if ((flag & 1) != (is_sold_out ? 1 : 0))", "if (is_sold_out && (flag & 1) == 0)"),
+           "if ((flag & 1) != (flags.sold_out ? 1 : 0))", "if (flags.sold_out && (flag & 1) == 0)"),
     Mutant("a_winner_who_repeats_is_a_stranger", "src/funnel/admission.hpp",
            "if (item.board->perhaps_accepted(id)) return Admission::pass;", ""),
     Mutant("a_restock_does_not_reach_the_book", "src/orders/sale_desk.cpp",
