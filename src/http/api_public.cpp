@@ -175,11 +175,14 @@ void PublicApi::time(Exchange& exchange) {
     // A page that waits hears with the time whether its sale still keeps to what was announced.
     const auto named = query_field(exchange.request().query, "sale");
     const ListedSale* listed = named ? sales_.find(*named) : nullptr;
-    const std::string sale = listed == nullptr
-                                 ? "null"
-                                 : fmt::format(R"({{"state":"{}","opens_at_ms":{},"closes_at_ms":{}}})",
-                                               name_of(listed->state_now()), to_ms(listed->sale.opens_at),
-                                               to_ms(listed->sale.closes_at));
+    std::string sale = "null";
+    if (listed != nullptr) {
+        const SaleState state = listed->state_now();
+        const auto sold_out_at = state == SaleState::sold_out ? listed->sold_out_at_ms() : std::nullopt;
+        sale = fmt::format(R"({{"state":"{}","opens_at_ms":{},"closes_at_ms":{},"sold_out_at_ms":{}}})",
+                           name_of(state), to_ms(listed->sale.opens_at), to_ms(listed->sale.closes_at),
+                           sold_out_at ? fmt::to_string(*sold_out_at) : "null");
+    }
     const std::string body =
         fmt::format(R"({{"now":"{}","now_ms":{},"sale":{}}})", format_rfc3339(now), to_ms(now), sale);
     replies_.send(exchange, Response{.headers = no_store, .body = body});

@@ -118,6 +118,7 @@ private:
     StoreResult<bool> sweep(Instant now, Uptime uptime);
     void pass_over(std::span<const OrderMove> moves, std::span<const Moved> moved, Uptime uptime);
     StoreResult<void> ask_what_is_due(Instant now);
+    StoreResult<void> watch(size_t watches_max, size_t calls_max, Instant now);
     StoreResult<void> ask_about(DuePayments which, size_t calls_max, Instant now);
     StoreResult<void> ask_books(Uptime uptime);
     void book_answered(OrderId order, const Reinstated& answer);

@@ -112,13 +112,20 @@ StoreResult<void> PaymentDesk::ask_what_is_due(Instant now) {
     // Nobody waits for these answers: however slow the provider is, a quarter stays for buyers who do.
     const size_t looks_max = options_.calls_max - options_.calls_max / 4;
     if (calls_.size() >= looks_max) return {};
+    // A unit may hang on what is awaited. A day's voided attempts are many, and keep most calls free for
+    // that; a few calls are theirs, or a provider that is slow for hours would hide a late capture as long.
+    const size_t watches_max = std::max<size_t>(options_.calls_max / 4, 1);
+    if (const auto asked = watch(watches_max / 4, looks_max, now); !asked) return asked;
     if (const auto asked = ask_about(DuePayments::awaited, looks_max, now); !asked) return asked;
-    // A unit may hang on the others. A day's voided attempts are many, and keep most calls free for them.
+    return watch(watches_max, looks_max, now);
+}
+
+// Until so many voided attempts are asked about, or so many calls are under way.
+StoreResult<void> PaymentDesk::watch(size_t watches_max, size_t calls_max, Instant now) {
     const auto is_watch = [](const auto& one) { return one.second.is_watch; };
     const auto watching = static_cast<size_t>(std::count_if(calls_.begin(), calls_.end(), is_watch));
-    const size_t watches_max = std::max<size_t>(options_.calls_max / 4, 1);
     if (watching >= watches_max) return {};
-    return ask_about(DuePayments::watched, std::min(looks_max, calls_.size() + watches_max - watching), now);
+    return ask_about(DuePayments::watched, std::min(calls_max, calls_.size() + watches_max - watching), now);
 }
 
 // Until so many calls are under way.

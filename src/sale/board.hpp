@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sale/book.hpp"
@@ -104,6 +105,10 @@ public:
         figures_[3].store(stock.units_sold, std::memory_order_relaxed);
         turn_.store(turn + 2, std::memory_order_release);
     }
+    // When an acceptance last took a unit: where none is left, when the last one went.
+    void show_taken(std::optional<Instant> at) {
+        if (at) taken_at_ms_.store(to_ms(*at), std::memory_order_relaxed);
+    }
     // Apart from the figures, where those are known and yet nobody may be refused for them: in doubt
     // everybody is let through to the book.
     struct Flags {
@@ -119,6 +124,10 @@ public:
     // Readers.
     bool sold_out() const { return (sold_out_.load(std::memory_order_acquire) & 1) != 0; }
     bool orders_full() const { return orders_full_.load(std::memory_order_acquire); }
+    std::optional<int64_t> taken_at_ms() const {
+        const int64_t at = taken_at_ms_.load(std::memory_order_relaxed);
+        return at == 0 ? std::nullopt : std::optional(at);
+    }
     uint64_t sold_out_version() const { return sold_out_.load(std::memory_order_acquire); }
     bool perhaps_accepted(const PurchaseId& id) const {
         return purchases_.perhaps_contains(SeededHash{}(id));
@@ -138,6 +147,7 @@ public:
 private:
     alignas(64) std::atomic<uint64_t> sold_out_{0};  // odd: sold out; each change counts one up
     std::atomic<bool> orders_full_{false};
+    std::atomic<int64_t> taken_at_ms_{0};  // 0: not known
     std::atomic<uint32_t> turn_{0};
     std::array<std::atomic<uint32_t>, 4> figures_{};
     Fingerprints purchases_, buyers_;

@@ -67,6 +67,7 @@ HoldState Book::take(const Acceptance& acceptance) {
             state = HoldState::open;
             break;
     }
+    if (state != HoldState::open) last_taken_at_ = std::max(last_taken_at_, {acceptance.accepted_at});
     sequence_last_ = std::max(sequence_last_, acceptance.sequence);
     holds_.emplace(acceptance.purchase, Hold{acceptance.buyer, acceptance.units, acceptance.sequence,
                                              acceptance.accepted_at, state});
@@ -164,6 +165,8 @@ void Book::restore(const Acceptance& acceptance, HoldState state) {
     CHECK(is_new);
     sequence_last_ = std::max(sequence_last_, acceptance.sequence);
     last_command_at_ = std::max(last_command_at_, acceptance.accepted_at);
+    if (terms_.policy != StockPolicy::at_payment)
+        last_taken_at_ = std::max(last_taken_at_, {acceptance.accepted_at});
     if (state == HoldState::open) slots_used_ += acceptance.units;
     if (state != HoldState::finished) give_right(acceptance);
 }

@@ -24,6 +24,7 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/hash.hpp"
@@ -140,6 +141,8 @@ public:
     }
     uint64_t sequence_last() const { return sequence_last_; }
     Instant last_command_at() const { return last_command_at_; }
+    // When an acceptance last took a unit; none where it is the payment that does.
+    std::optional<Instant> last_taken_at() const { return last_taken_at_; }
     uint32_t buyer_units(const BuyerId&) const;
 
 private:
@@ -169,6 +172,7 @@ private:
     uint32_t slots_used_ = 0;
     uint64_t sequence_last_;
     Instant last_command_at_{};
+    std::optional<Instant> last_taken_at_;
     boost::unordered_flat_map<PurchaseId, Hold, SeededHash> holds_;  // one per acceptance, until reconciled
     boost::unordered_flat_map<BuyerId, Buyer, SeededHash> buyers_;   // one per buyer with active units
 };

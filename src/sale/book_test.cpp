@@ -148,6 +148,22 @@ TEST(Book, ARestockInMidSaleSellsOn) {
     EXPECT_EQ(book.stock(), (Stock{2, 0, 2, 0}));
 }
 
+TEST(Book, WhenTheLastUnitWentIsKnownAlsoToTheRebuiltOne) {
+    Book book = book_of(2);
+    EXPECT_EQ(book.last_taken_at(), std::nullopt);
+    EXPECT_EQ(reserve(book, 1, alice, 1, t0 + 1s), accepted);
+    EXPECT_EQ(reserve(book, 2, bob, 1, t0 + 2s), accepted);
+    EXPECT_EQ(reserve(book, 3, carol, 1, t0 + 3s), sold_out);
+    EXPECT_EQ(book.last_taken_at(), t0 + 2s);
+
+    Book rebuilt({.units_per_buyer_max = 1, .opens_at = t0, .closes_at = t0 + 1h},
+                 {.units_total = 2, .units_available = 1, .units_held = 1}, Phase::selling, 1);
+    rebuilt.restore({purchase(1), alice, 1, 1, t0 + 1s}, HoldState::held);
+    EXPECT_EQ(rebuilt.last_taken_at(), t0 + 1s);
+    EXPECT_TRUE(rebuilt.apply({purchase(2), bob, 1, 2, t0 + 2s}));
+    EXPECT_EQ(rebuilt.last_taken_at(), t0 + 2s);
+}
+
 TEST(Book, SequencesAreDenseWhateverIsRefusedBetween) {
     Book book = book_of(3, 1);
     EXPECT_EQ(book.reserve({purchase(1), alice, 1, t0}).sequence, 1u);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,17 @@ struct ListedSale {
             if (!listed.board->sold_out()) return false;
         }
         return true;
+    }
+
+    // When the last unit of all went, while there is none.
+    std::optional<int64_t> sold_out_at_ms() const {
+        std::optional<int64_t> last;
+        for (const ListedItem& listed : items) {
+            const auto at = listed.board->taken_at_ms();
+            if (!listed.board->sold_out() || !at) return std::nullopt;
+            last = std::max(last, at);
+        }
+        return last;
     }
 
     // Sold out comes and goes with the last unit, faster than anybody records it.

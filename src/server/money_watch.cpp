@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/log.hpp"
+
 namespace doorbuster {
 
 namespace {
@@ -18,10 +20,11 @@ StoreResult<bool> MoneyWatch::step(Instant now, Uptime uptime) {
     const auto backlog = reader_.backlog(desk_.due_by(now));
     if (!backlog) return backlog.error();
     const auto oldest = oldest_in_flight();
-    if (!oldest) return oldest.error();
+    // The worker reads the same, and decides what a ledger that cannot be read means.
+    if (!oldest) log_warn("the age of the ledger's backlog is not known", {{"error", oldest.error().text()}});
     std::lock_guard lock(mutex_);
     backlog_ = *backlog;
-    oldest_in_flight_ = *oldest;
+    if (oldest) oldest_in_flight_ = *oldest;
     return false;
 }
 

@@ -206,7 +206,9 @@ bool Owner::run_batch() {
     const bool is_rush = batch_.size() >= rush_size;
     if (is_rush && queue_.size() < options_.batch_max / 2) std::this_thread::sleep_for(gather);
     batch_.clear();
-    const uint32_t rate = rate_per_second_max_.load(std::memory_order_relaxed);
+    // Who wants to end waits for no pace: it may have been lowered since those who wait were let in.
+    const bool hurries = stopping_.load(std::memory_order_acquire);
+    const uint32_t rate = hurries ? 0 : rate_per_second_max_.load(std::memory_order_relaxed);
     pace_.set(rate, burst_of(rate));
     const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());
     for (PurchaseCommand command; batch_.size() < most && queue_.pop(command);) {

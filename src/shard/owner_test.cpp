@@ -114,6 +114,18 @@ TEST_F(OwnerTest, WhoeverHearsAnAnswerIsNotCountedAsWaitingAnyMore) {
     EXPECT_EQ(looking.waiting, 0u);
 }
 
+TEST_F(OwnerTest, AStopWaitsForNoPace) {
+    open(50);
+    owner.start();
+    owner.set_pace({.wait_max = 1h, .rate_per_second_max = 1});  // and the clock stands still
+    for (uint32_t number = 1; number <= 20; ++number) {
+        const BuyerId buyer("buyer-" + std::to_string(number));
+        ASSERT_EQ(owner.submit({ItemSlot{0}, purchase(number), buyer, 1, 0, nullptr}), Submitted::queued);
+    }
+    owner.stop();
+    EXPECT_EQ(sink.accepted, 20u);
+}
+
 TEST_F(OwnerTest, AControlIsAppliedBehindWhatWasGivenBefore) {
     open(1);
     owner.start();

@@ -116,6 +116,7 @@ void Shard::show_accepted() {
 }
 
 void Shard::show(Entry& entry) {
+    entry.board->show_taken(entry.book.last_taken_at());
     entry.board->show(entry.book.stock(), entry.book.orders_full());
 }
 
@@ -212,6 +213,7 @@ void Shard::restore(const PurchaseRecord& purchase) {
     Entry* entry = find(purchase.sale, purchase.item);
     if (entry == nullptr) return;  // a dead letter for an item that never was
     entry->book.restore(purchase.acceptance, purchase.hold);
+    entry->board->show_taken(entry->book.last_taken_at());
     entry->board->add_winner(purchase.acceptance.purchase, purchase.acceptance.buyer);
     if (purchase.hold == HoldState::open) show(*entry);  // the others are in the stock it was opened with
     last_now_ = std::max(last_now_, purchase.acceptance.accepted_at);

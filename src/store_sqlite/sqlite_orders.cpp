@@ -69,7 +69,7 @@ struct SqliteOrders::Statements {
           take_sold(c,
                     "UPDATE items SET units_available = units_available - ?3, units_sold = units_sold + ?3, "
                     "version = version + 1 WHERE sale = ?1 AND id = ?2 AND units_available >= ?3"),
-          // At most as many rows as the buyer's limit has units.
+          // Reads every order that the buyer ever had of this shop, ended ones too.
           active_units(
               c,
               "SELECT units_active FROM orders "

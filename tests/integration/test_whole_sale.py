@@ -147,7 +147,7 @@ def test_the_clock_tells_how_a_sale_stands(shop):
     sale = shop.create_sale(opens_at=instant(3600), closes_at=instant(7200))
     shown = shop.anyone.get(f"/v1/sales/{sale}").json
     told = shop.anyone.get(f"/v1/time?sale={sale}").json["sale"]
-    assert told == {name: shown[name] for name in ("state", "opens_at_ms", "closes_at_ms")}
+    assert told == {**{name: shown[name] for name in ("state", "opens_at_ms", "closes_at_ms")}, "sold_out_at_ms": None}
     shop.act(sale, "warm")
     shop.act(sale, "open")
     told = shop.anyone.get(f"/v1/time?sale={sale}").json
@@ -155,3 +155,20 @@ def test_the_clock_tells_how_a_sale_stands(shop):
     draft = shop.create_sale(opens_at=instant(3600), closes_at=instant(7200), state="draft")
     for unknown in (draft, "none", ""):
         assert shop.anyone.get(f"/v1/time?sale={unknown}").json["sale"] is None
+
+
+def test_the_clock_tells_when_the_last_unit_went(own_shop):
+    shop = own_shop.start()
+    sale = shop.open_sale(items=[item_terms(units_total=1)])
+    told = lambda: shop.anyone.get(f"/v1/time?sale={sale}").json["sale"]
+    assert told()["sold_out_at_ms"] is None
+    winner = shop.buyer("winner")
+    purchase = buy(winner, sale, key="last").json
+    order = ordered(winner, purchase["id"])["order"]
+    assert (told()["state"], told()["sold_out_at_ms"]) == ("sold_out", purchase["accepted_at_ms"])
+    shop.server.kill()
+    shop.restart()
+    assert (told()["state"], told()["sold_out_at_ms"]) == ("sold_out", purchase["accepted_at_ms"])
+    assert shop.buyer("winner").post(f"/v1/orders/{order['id']}/cancel").status == 200
+    eventually("the unit is back", lambda: told()["state"] == "open")
+    assert told()["sold_out_at_ms"] is None

@@ -217,8 +217,10 @@ async function send(record) {
 
 // What stands in the way, until it does not.
 async function stop_at(state, answer) {
+  const { sold_out_at_ms } = model.sale;
+  const now_ms = clock.now();
   // When the last unit went is known to who was there while there was one.
-  const stop = { state, title: answer && answer.body.title, at_ms: model.was_there && clock.now() };
+  const stop = { state, title: answer && answer.body.title, at_ms: sold_out_at_ms || (model.was_there && now_ms) };
   model.stop = stop;
   // The order that holds the right may still be about to be written.
   for (let ms = 500; state == "limit_reached" && ms < limit_ms_max; ms *= 1.5) {
@@ -243,7 +245,7 @@ async function stop_at(state, answer) {
     if (document.hidden || model.is_offline) continue;
     if (state == "paused") {
       await refresh();
-    } else if (state == "sold_out_for_now" ? clock.now() - stop.at_ms > 8000 : await find_units()) {
+    } else if (state == "sold_out_for_now" ? clock.now() - now_ms > 8000 : await find_units()) {
       if (model.stop != stop) return;
       model.stop = null;
       model.is_back = true;
