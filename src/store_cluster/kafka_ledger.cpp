@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::string_view reading = "read the Kafka ledger";
+constexpr std::string_view reading_ledger = "read the Kafka ledger";
 constexpr milliseconds slice{20};  // the library waits until a batch is full: so long at a time
 constexpr size_t scan_batch = 4096;
 
@@ -49,7 +49,7 @@ StoreResult<std::optional<LedgerRecord>> KafkaLedger::find_after(uint64_t positi
         position = records->back().position;
         left -= records->size();
     }
-    return kafka_error(StoreErrc::unavailable, reading,
+    return kafka_error(StoreErrc::unavailable, reading_ledger,
                        fmt::format("more than {} records are not placed yet", options_.scan_records_max));
 }
 
@@ -75,7 +75,7 @@ StoreResult<std::vector<LedgerRecord>> KafkaLedger::read(uint64_t position, size
         is_end = is_end || stopped_by || !batch->at_end.empty() || records.size() == count_max;
         if (is_end) break;
         if (steady_clock::now() >= deadline) {
-            stopped_by = kafka_error(StoreErrc::unavailable, reading, "the brokers are too slow");
+            stopped_by = kafka_error(StoreErrc::unavailable, reading_ledger, "the brokers are too slow");
         }
     } while (!stopped_by);
     // What stopped it comes again with the next call, which begins there.
@@ -90,7 +90,7 @@ std::optional<StoreError> KafkaLedger::take_in(std::vector<KafkaReadRecord> read
     for (KafkaReadRecord& one : read) {
         if (is_newer(one)) {
             return kafka_error(
-                StoreErrc::newer_schema, reading,
+                StoreErrc::newer_schema, reading_ledger,
                 fmt::format("partition {} has a record of a later version at {}: run that version",
                             options_.partition, one.offset));
         }
