@@ -5,7 +5,7 @@ import pytest
 
 from lib import jwt
 from lib.client import RawConnection
-from lib.shop import buy, instant, item_terms, ordered
+from lib.shop import buy, eventually, instant, item_terms, ordered
 
 OTHER_SECRET = "another-secret-that-is-long-enough-0000"
 
@@ -87,6 +87,7 @@ def test_sold_out_binds_nothing_and_a_winner_never_hears_it(shop):
     assert shop.anyone.get(f"/v1/sales/{sale}").json["state"] == "sold_out"
     order = ordered(winner, won["id"])["order"]["id"]
     assert winner.post(f"/v1/orders/{order}/cancel").status == 200
+    eventually("the unit is back", lambda: shop.stock(sale)["units_available"] == 1)
     assert buy(loser, sale, key="l").status == 202, "the same key may win later"
 
 
