@@ -31,6 +31,7 @@ struct Scene {
     explicit Scene(size_t its_crowd) : crowd(its_crowd) {
         listed.items.push_back({listed.sale.items.front(), ItemSlot{0}, std::make_shared<ItemBoard>()});
         board().show({1000, 1000, 0, 0});
+        limits->populate();  // as the warm-up of a sale does
         for (size_t i = 0; i < crowd; ++i) {
             buyers.emplace_back("buyer-" + std::to_string(100'000 + i));
             addresses.push_back(Address::v4({10, 1, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i)}));

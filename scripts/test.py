@@ -23,6 +23,7 @@ BROWSERS = 4  # at once, each with a server of its own; they wait more than they
 FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
 BOUNDARY_STEP_SHORT = 12  # one in so many boundaries; which ones, the seed says
 MUTANTS_SHORT = 6
+CLUSTER_ROUNDS = 5  # of each fault
 # Unit tests that start threads: what the thread sanitizer can judge.
 THREADED = ("base", "sale", "shard", "orders", "audit", "funnel", "http", "file_watch", "key_watch", "provider")
 
@@ -115,7 +116,8 @@ def run_unit(_options, build: Path = BUILD, only: tuple = ()) -> Count:
 
     programs = [program for program in unit_programs(build) if not only or program[0] in only]
     total = Count()
-    with tempfile.TemporaryDirectory(prefix="doorbuster-unit-") as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="doorbuster-unit-") as scratch, \
+            ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, result, count, took in pool.map(run, programs, [scratch] * len(programs)):
             total += count
             if count.failed or count.skipped:
@@ -152,8 +154,12 @@ def run_integration(_options) -> Count:
     return run_pytest("integration")
 
 
-def run_abuse(_options) -> Count:
-    return run_pytest("abuse")
+def run_abuse(options) -> Count:
+    count = run_pytest("abuse")
+    if is_whole("abuse", options):
+        print("-- the same against two gates of a cluster, asked in turn", flush=True)
+        count += run_pytest("abuse", "--backend=cluster")
+    return count
 
 
 def run_browser(_options) -> Count:
@@ -225,12 +231,26 @@ def run_boundary(options) -> Count:
     return run_pytest("boundary", *arguments)
 
 
+def run_cluster(options) -> Count:
+    rounds = options.rounds or (CLUSTER_ROUNDS if is_whole("cluster", options) else 1)
+    arguments = ["-s", f"--rounds={rounds}"]
+    if options.seed is not None:
+        arguments.append(f"--seed={options.seed}")
+    return run_pytest("cluster", *arguments)
+
+
 def run_sim(options) -> Count:
-    """One test: fresh seeds for a while. It says itself which seed shows a failure again."""
-    seconds = options.sim_seconds or (60 if is_whole("sim", options) else 20)
-    status = subprocess.run([BUILD / "doorbuster-sim", f"--seconds={seconds}",
-                             f"--seeds-min={seconds * 5000 // 60}"]).returncode
-    return Count(passed=1) if status == 0 else Count(failed=1)
+    """Two tests: fresh seeds for a while, of one process and of the cluster. It says itself which seed shows a failure
+    again."""
+    is_long = is_whole("sim", options)
+    seconds = options.sim_seconds or (60 if is_long else 20)
+    cluster_seconds = options.sim_seconds or (60 if is_long else 20)
+    total = Count()
+    for arguments in ([f"--seconds={seconds}", f"--seeds-min={seconds * 5000 // 60}"],
+                      ["--cluster", f"--seconds={cluster_seconds}", f"--seeds-min={cluster_seconds}"]):
+        status = subprocess.run([BUILD / "doorbuster-sim", *arguments]).returncode
+        total += Count(passed=1) if status == 0 else Count(failed=1)
+    return total
 
 
 def run_mutants(options) -> Count:
@@ -267,25 +287,29 @@ PARTS = [
     Part("format", "clang-format over every C++ file", "5 s", run_format),
     Part("alerts", "the alert rules, each with a case that fires and one that does not", "10 s", run_alerts),
     Part("model", "every order of events of payment and of the cluster, and each rule of them removed", "2 min", run_model),
-    Part("unit", "the unit tests beside the code", "30 s", run_unit, ("release",)),
+    Part("unit", "the unit tests beside the code", "1 min", run_unit, ("release",)),
     Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",)),
-    Part("abuse", "every case of abuse against a real server, with honest buyers beside it", "2 min", run_abuse,
+    Part("abuse", "every case of abuse against a real server, with honest buyers beside it",
+         "2 min; by name 6 min, against two gates of a cluster, too", run_abuse,
          ("release",)),
-    Part("browser", "the buyer's pages in Chromium: every state in every language, whatever breaks", "3 min",
+    Part("browser", "the buyer's pages in Chromium: every state in every language, whatever breaks", "4 min",
          run_browser, ("release",)),
     Part("image", "tesseract against the pictures of the human check, and a sheet of them to read", "10 s", run_image,
          ("release",)),
-    Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
-         ("fuzz fuzzers",)),
     Part("crash", "a real server under load, killed again and again, then audited", "3 min", run_crash,
          ("release",)),
     Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
          ("release",)),
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut",
          "6 min; by name an hour", run_boundary, ("release",)),
-    Part("sim", "simulated sales from fresh seeds, with every fault", "20 s; by name 1 min", run_sim, ("release",)),
+    Part("cluster", "two gates and two workers on real engines, each of them killed, emptied, rolled back or frozen",
+         "3 min; by name 12 min", run_cluster, ("release",)),
+    Part("sim", "simulated sales from fresh seeds, of one process and of the cluster, with every fault",
+         "40 s; by name 2 min", run_sim, ("release",)),
     Part("mutants", "one-line mistakes, each built and caught by the simulator", "2 min; by name 7 min", run_mutants,
          ("release",)),
+    Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
+         ("fuzz fuzzers",)),
     Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "8 min", run_sanitize,
          ("asan checked", f"tsan doorbuster {' '.join(f'{name}_test' for name in THREADED)}"), ("tsan checked",)),
 ]
@@ -303,11 +327,13 @@ def parse_arguments():
     parser.add_argument("--kills", type=int, default=100, help="crash: how often the server is killed (100)")
     parser.add_argument("--orders", type=int, default=3000, help="money: how many buyers (3000)")
     parser.add_argument("--money-kills", type=int, default=8, help="money: how often the server is killed (8)")
+    parser.add_argument("--rounds", type=int,
+                        help=f"cluster: rounds of each fault ({CLUSTER_ROUNDS} if cluster is named as a PART, else 1)")
     parser.add_argument("--sim-seconds", type=int,
-                        help="sim: for how long fresh seeds are run (60 if sim is named as a PART, else 20)")
+                        help="sim: for how long fresh seeds are run, each (60 if sim is named as a PART, else 20)")
     parser.add_argument("--fuzz-seconds", type=int,
                         help="fuzz: for how long each fuzzer runs (120 if fuzz is named as a PART, else 5)")
-    parser.add_argument("--seed", type=int, help="crash, boundary, money, mutants: repeat the choices of an earlier run")
+    parser.add_argument("--seed", type=int, help="crash, boundary, money, cluster, mutants: repeat the choices of an earlier run")
     options = parser.parse_args()
     names = [part.name for part in PARTS]
     for name in options.parts:

@@ -2,6 +2,7 @@
 //
 //   doorbuster-sim --seed=N [--trace]     one run, exactly as it was
 //   doorbuster-sim --seconds=S            fresh seeds for S seconds on every core
+//   doorbuster-sim --cluster …            the same for the cluster: Redis, Kafka and PostgreSQL
 //
 // Exit 0 if every promise held (and, with --seconds, every fault and outcome occurred),
 // 1 if not, 2 for a wrong call. A failure prints the seed that shows it again.
@@ -15,22 +16,11 @@
 #include <thread>
 
 #include "base/log.hpp"
+#include "sim/cluster_run.hpp"
 #include "sim/run.hpp"
 
 namespace doorbuster::sim {
 namespace {
-
-int run_one(uint64_t seed, bool with_trace) {
-    const Result result =
-        run(seed, with_trace ? Trace([](const std::string& line) { std::puts(line.c_str()); }) : Trace{});
-    for (const std::string& what : result.broken) std::printf("broken: %s\n", what.c_str());
-    std::printf("seed %llu: %zu broken, %llu commands, %llu crashes, fingerprint %016llx\n",
-                static_cast<unsigned long long>(seed), result.broken.size(),
-                static_cast<unsigned long long>(result.coverage.commands),
-                static_cast<unsigned long long>(result.coverage.crashes),
-                static_cast<unsigned long long>(result.fingerprint));
-    return result.broken.empty() ? 0 : 1;
-}
 
 template <class Names, class Counts>
 size_t print_counts(const char* title, const Names& names, const Counts& counts) {
@@ -44,20 +34,61 @@ size_t print_counts(const char* title, const Names& names, const Counts& counts)
     return missing;
 }
 
+struct OneProcess {
+    static constexpr const char* option = "";
+    static constexpr auto run = &sim::run;
+
+    // How many of them never occurred.
+    static size_t print(const Coverage& coverage) {
+        const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
+        std::printf("%.0f commands and %.1f crashes a seed\n", static_cast<double>(coverage.commands) / seeds,
+                    static_cast<double>(coverage.crashes) / seeds);
+        return print_counts("faults", fault_names, coverage.fault_count) +
+               print_counts("heard", heard_names, coverage.heard_count) +
+               print_counts("deeds", deed_names, coverage.deed_count) +
+               print_counts("steps", step_names, coverage.step_count);
+    }
+};
+
+struct WholeCluster {
+    static constexpr const char* option = "--cluster ";
+    static constexpr auto run = &cluster::run_cluster;
+
+    static size_t print(const cluster::ClusterCoverage& coverage) {
+        std::printf("%.0f asks a seed\n", static_cast<double>(coverage.asks) /
+                                              static_cast<double>(std::max<uint64_t>(1, coverage.seeds)));
+        return print_counts("faults", cluster::cluster_fault_names, coverage.fault_count) +
+               print_counts("heard", cluster::cluster_heard_names, coverage.heard_count) +
+               print_counts("deeds", cluster::cluster_deed_names, coverage.deed_count);
+    }
+};
+
+template <class Kind>
+int run_one(uint64_t seed, bool with_trace) {
+    const auto result = Kind::run(
+        seed, with_trace ? Trace([](const std::string& line) { std::puts(line.c_str()); }) : Trace{});
+    for (const std::string& what : result.broken) std::printf("broken: %s\n", what.c_str());
+    std::printf("seed %llu: %zu broken, fingerprint %016llx\n", static_cast<unsigned long long>(seed),
+                result.broken.size(), static_cast<unsigned long long>(result.fingerprint));
+    return result.broken.empty() ? 0 : 1;
+}
+
+template <class Kind>
 int run_many(std::chrono::seconds duration, uint64_t first_seed, uint64_t seeds_min) {
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     const auto until = std::chrono::steady_clock::now() + duration;
     std::atomic<uint64_t> next_seed{first_seed};
     std::atomic<bool> found{false};
     std::mutex mutex;
-    Coverage coverage;             // guarded by mutex
-    std::optional<Result> failed;  // guarded by mutex; the first one found
+    using Outcome = decltype(Kind::run(0, {}));
+    decltype(Outcome::coverage) coverage;  // guarded by mutex
+    std::optional<Outcome> failed;         // guarded by mutex; the first one found
     std::vector<std::thread> workers;
     for (unsigned i = 0; i < threads; ++i) {
         workers.emplace_back([&] {
-            Coverage own;
+            decltype(Outcome::coverage) own;
             while (!found && std::chrono::steady_clock::now() < until) {
-                const Result result = run(next_seed++);
+                const Outcome result = Kind::run(next_seed++, {});
                 own.add(result.coverage);
                 if (result.broken.empty()) continue;
                 found = true;
@@ -72,19 +103,13 @@ int run_many(std::chrono::seconds duration, uint64_t first_seed, uint64_t seeds_
 
     if (failed) {
         for (const std::string& what : failed->broken) std::printf("broken: %s\n", what.c_str());
-        std::printf("replay: doorbuster-sim --seed=%llu --trace\n",
+        std::printf("replay: doorbuster-sim %s--seed=%llu --trace\n", Kind::option,
                     static_cast<unsigned long long>(failed->seed));
         return 1;
     }
-    const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
-    std::printf("%llu seeds from %llu on, %.0f commands and %.1f crashes a seed, 0 promises broken\n",
-                static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed),
-                static_cast<double>(coverage.commands) / seeds,
-                static_cast<double>(coverage.crashes) / seeds);
-    size_t missing = print_counts("faults", fault_names, coverage.fault_count);
-    missing += print_counts("heard", heard_names, coverage.heard_count);
-    missing += print_counts("deeds", deed_names, coverage.deed_count);
-    missing += print_counts("steps", step_names, coverage.step_count);
+    std::printf("%llu seeds from %llu on, 0 promises broken\n",
+                static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed));
+    const size_t missing = Kind::print(coverage);
     if (missing > 0) {
         std::printf("broken: some faults or outcomes never occurred\n");
         return 1;
@@ -106,11 +131,12 @@ int main(int argc, char** argv) {
     std::optional<uint64_t> seed;
     int64_t seconds = 10;
     uint64_t seeds_min = 1;
-    bool trace = false;
+    bool trace = false, is_cluster = false;
     app.add_option("--seed", seed, "Run this one seed, exactly as it was");
     app.add_flag("--trace", trace, "Print everything that happens (with --seed)");
     app.add_option("--seconds", seconds, "Run fresh seeds for so long (default 10)")
         ->check(CLI::Range(1, 86400));
+    app.add_flag("--cluster", is_cluster, "The cluster's protocol in place of the embedded one");
     app.add_option("--seeds-min", seeds_min, "Fail if fewer seeds were run");
     try {
         app.parse(argc, argv);
@@ -118,7 +144,11 @@ int main(int argc, char** argv) {
         return app.exit(error) == 0 ? 0 : 2;
     }
     doorbuster::set_log_level("off");
-    if (seed) return doorbuster::sim::run_one(*seed, trace);
-    const uint64_t fresh = std::random_device{}() & 0x7fffffffu;
-    return doorbuster::sim::run_many(std::chrono::seconds(seconds), fresh * 1'000'000, seeds_min);
+    const auto run = [&]<class Kind>() {
+        if (seed) return doorbuster::sim::run_one<Kind>(*seed, trace);
+        const uint64_t fresh = std::random_device{}() & 0x7fffffffu;
+        return doorbuster::sim::run_many<Kind>(std::chrono::seconds(seconds), fresh * 1'000'000, seeds_min);
+    };
+    return is_cluster ? run.operator()<doorbuster::sim::WholeCluster>()
+                      : run.operator()<doorbuster::sim::OneProcess>();
 }

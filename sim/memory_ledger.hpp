@@ -73,6 +73,7 @@ public:
             return std::optional<LedgerRecord>();
         return std::optional(state_.records[found->second]);
     }
+    StoreResult<LedgerCut> end() override { return LedgerCut(state_.records.size()); }
 
 private:
     const LedgerState& state_;

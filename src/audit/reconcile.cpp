@@ -25,10 +25,8 @@ StoreResult<Report> count_sale(LedgerReader& ledger, OrdersReader& orders, Audit
     report.state = records->sales.front().state;
     report.trigger = trigger;
     report.at = now;
-    report.position = records->position;
-    report.in_flight = static_cast<uint64_t>(
-        std::count_if(records->ledger.begin(), records->ledger.end(),
-                      [&](const LedgerRecord& one) { return one.position > records->position; }));
+    report.position = records->position.records();
+    report.in_flight = counted.in_flight;
     report.items = std::move(counted.items);
     report.looked = counted.looked;
     // The stock row first: an order's step may need the units that the row forgot.

@@ -14,9 +14,9 @@ public:
     Reading(OrdersReader& orders, const std::optional<SaleId>& only) : orders_(orders), only_(only) {}
 
     StoreResult<void> read_orders() {
-        const auto position = orders_.position();
-        if (!position) return position.error();
-        records.position = *position;
+        auto cut = orders_.cut();
+        if (!cut) return cut.error();
+        records.position = *std::move(cut);
         auto sales = orders_.sales();
         if (!sales) return sales.error();
         records.sales = *std::move(sales);
@@ -52,7 +52,9 @@ public:
             if (some->empty()) return {};
             after = some->back().position;
             for (LedgerRecord& one : *some) {
-                const bool belongs = one.entry ? is_meant(one.entry->sale) : !only_;
+                const bool belongs = one.entry  ? is_meant(one.entry->sale)
+                                     : one.seal ? is_meant(one.seal->sale)
+                                                : !only_;
                 if (belongs) records.ledger.push_back(std::move(one));
             }
         }
@@ -72,6 +74,8 @@ private:
             if (is_meant(one.sale)) records.stock_moves.push_back(one);
         });
         if (!moves) return moves;
+        const auto late = orders_.each_late([&](uint64_t position) { records.late.insert(position); });
+        if (!late) return late;
         std::sort(records.stock_moves.begin(), records.stock_moves.end(),
                   [](const StockMove& a, const StockMove& b) { return a.number < b.number; });
 
@@ -103,6 +107,9 @@ private:
 StoreResult<Records> read_records(LedgerReader& ledger, OrdersReader& orders,
                                   const std::optional<SaleId>& only) {
     Reading reading(orders, only);
+    auto end = ledger.end();
+    if (!end) return end.error();
+    reading.records.end_before = *std::move(end);
     const auto read = orders.at_one_moment([&] { return reading.read_orders(); });
     if (!read) return read.error();
     const auto appended = reading.read_ledger(ledger);

@@ -6,8 +6,10 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "audit/order_holds.hpp"
+#include "audit/takes.hpp"
 #include "base/check.hpp"
 
 namespace doorbuster::audit {
@@ -22,6 +24,12 @@ std::string text_of(const ItemKey& key) {
 }
 std::string text_of(OrderId id) {
     return fmt::format("order {}", static_cast<int64_t>(id));
+}
+
+std::string text_of_position(uint64_t number) {
+    const LedgerPlace place = LedgerPlace::of(number);
+    if (place.partition == 0) return fmt::format("position {}", place.position);
+    return fmt::format("position {} of partition {}", place.position, place.partition);
 }
 
 std::string_view words_of(HoldState hold) {
@@ -202,42 +210,79 @@ private:
     void compare_ledger() {
         std::set<uint64_t> buried;
         for (const DeadLetter& letter : records_.dead_letters) buried.insert(letter.position);
-        std::map<PurchaseId, uint64_t> positions;
+        const std::vector<Weight> weights = weigh(records_.ledger);
+        std::set<PurchaseId> in_ledger;
         std::map<ItemKey, uint64_t> sequences;
-        for (const LedgerRecord& record : records_.ledger) {
-            const bool is_passed = record.position <= records_.position;
+        for (size_t i = 0; i < records_.ledger.size(); ++i) {
+            const LedgerRecord& record = records_.ledger[i];
+            if (record.seal) continue;
+            const bool is_passed = records_.position.covers(record.position);
+            if (!is_passed) ++counted_.in_flight;
             if (!record.entry) {
                 if (is_passed && !buried.contains(record.position)) {
-                    differ(Kind::ledger_without_purchase, SaleId{},
-                           fmt::format("position {}", record.position),
+                    differ(Kind::ledger_without_purchase, SaleId{}, text_of_position(record.position),
                            "the worker passed it, and it cannot be read")
                         .position = record.position;
                 }
                 continue;
             }
             const Acceptance& acceptance = record.entry->acceptance;
-            const ItemKey item{record.entry->sale, record.entry->item};
-            if (!positions.emplace(acceptance.purchase, record.position).second) {
+            in_ledger.insert(acceptance.purchase);
+            if (weights[i] == Weight::taken_twice) {
                 differ(Kind::ledger_twice, record, acceptance.purchase.hex(),
-                       fmt::format("it stands in the ledger a second time, at position {}", record.position));
+                       fmt::format("it stands in the ledger a second time, at {}",
+                                   text_of_position(record.position)));
             }
-            compare_sequence(record, item, sequences[item]);
-            if (purchases_.contains(acceptance.purchase)) continue;
-            if (!is_passed) {
-                sums_[item].in_flight += acceptance.units;
-                holdings_in_flight_[{item, acceptance.buyer}] += acceptance.units;
-            } else if (!buried.contains(record.position)) {
-                differ(Kind::ledger_without_purchase, record, acceptance.purchase.hex(),
-                       fmt::format("accepted at position {}, which the worker passed at {}, but neither "
-                                   "ordered nor cancelled",
-                                   record.position, records_.position));
+            if (record.entry->epoch == 0) {
+                const ItemKey item{record.entry->sale, record.entry->item};
+                compare_sequence(record, item, sequences[item]);
+            } else if (weights[i] == Weight::counts) {
+                compare_number(record);
             }
+            if (purchases_.contains(acceptance.purchase) || weights[i] == Weight::again) continue;
+            compare_missing(record, weights[i], is_passed, buried.contains(record.position));
         }
         for (const auto& [id, purchase] : purchases_) {
-            if (!positions.contains(id))
+            if (!in_ledger.contains(id))
                 differ(Kind::purchase_without_ledger, *purchase, "no ledger record explains it");
         }
         looked(Check::sequences) = records_.ledger.size();
+    }
+
+    // A record whose purchase the orders do not have.
+    void compare_missing(const LedgerRecord& record, Weight weight, bool is_passed, bool is_buried) {
+        const LedgerEntry& entry = *record.entry;
+        const Acceptance& acceptance = entry.acceptance;
+        if (!is_passed) {
+            const bool takes = weight == Weight::counts && records_.end_before.covers(record.position);
+            if (!takes) return;
+            sums_[{entry.sale, entry.item}].in_flight += acceptance.units;
+            holdings_in_flight_[{{entry.sale, entry.item}, acceptance.buyer}] += acceptance.units;
+            return;
+        }
+        if (is_buried) return;
+        if (weight == Weight::late && records_.late.contains(record.position)) {
+            ++counted_.in_flight;  // the next SEAL decides
+            return;
+        }
+        differ(Kind::ledger_without_purchase, record, acceptance.purchase.hex(),
+               fmt::format("accepted at {}, which the worker passed, but neither ordered nor cancelled",
+                           text_of_position(record.position)));
+    }
+
+    // On its way a record may overtake another, and a number whose record never came to the ledger was
+    // nobody's yes: the numbers of an epoch need not be in order, nor without gaps. But each is one
+    // purchase's.
+    void compare_number(const LedgerRecord& record) {
+        const LedgerEntry& entry = *record.entry;
+        const auto [other, is_new] = numbers_.try_emplace(
+            {{entry.sale, entry.item}, entry.epoch, entry.bucket, entry.acceptance.sequence},
+            entry.acceptance.purchase);
+        if (is_new) return;
+        differ(
+            Kind::sequence_order, record, text_of({entry.sale, entry.item}),
+            fmt::format("number {} of epoch {} was given to purchase {}, too: Redis forgot what it had given",
+                        entry.acceptance.sequence, entry.epoch, other->second.hex()));
     }
 
     void compare_sequence(const LedgerRecord& record, const ItemKey& item, uint64_t& last) {
@@ -464,6 +509,8 @@ private:
     std::map<ItemKey, bool> takes_at_acceptance_;
     std::map<HoldingKey, uint64_t> holdings_, holdings_in_flight_;
     std::map<HoldingKey, OrderId> newest_;  // that has units
+    std::map<std::tuple<ItemKey, uint64_t, uint32_t, uint64_t>, PurchaseId>
+        numbers_;  // epoch, bucket, number
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Counted {
     std::vector<Difference> differences;
     std::vector<ItemSums> items;            // in the sales' order
     std::array<uint64_t, checks> looked{};  // how many records each check went through
+    uint64_t in_flight = 0;                 // records of which it is not decided yet what becomes of them
 };
 
 Counted count(const Records&);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -11,7 +12,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
+#include "audit/takes.hpp"
 #include "base/check.hpp"
 #include "base/crypto.hpp"
 
@@ -57,8 +60,16 @@ struct Move {
     StockMoveKind kind{};
     std::optional<PurchaseId> purchase;
     int64_t units = 0;
-    uint64_t position = 0;  // the worker's by then
+    uint64_t position = 0, epoch = 0;  // the worker's and the stock row's by then
+
+    bool may_precede(const LedgerRecord& record) const {
+        return record.entry->epoch == 0 ? position < record.position : epoch <= record.entry->epoch;
+    }
 };
+
+constexpr std::array<std::string_view, 2> not_compared_across_epochs = {
+    "whether, within one epoch, a unit was given back before it was taken again",
+    "numbers without a record: their takes never came to the ledger, and nobody was told yes for them"};
 
 // One item's book and what waits to reach it.
 class ItemReplay {
@@ -77,59 +88,74 @@ public:
     void add(const Move& move) { moves_.push_back(move); }
     void cancel(const PurchaseId& purchase) { cancelled_.push_back(purchase); }
 
-    void decide(const LedgerRecord& record) {
+    // `was_cancelled`: by the worker, explicitly; it never became an order.
+    void decide(const LedgerRecord& record, bool was_cancelled) {
         const LedgerEntry& entry = *record.entry;
         const Acceptance& wanted = entry.acceptance;
-        if (wanted.accepted_at < book_.last_command_at()) {
-            accepted_.push_back(wanted);
+        Instant& last = last_at_[{entry.epoch, entry.bucket}];
+        if (wanted.accepted_at < last) {
+            accepted_.push_back({wanted, entry.epoch});
             return mismatch(
                 fmt::format("position {}: its time lies before the one before it", record.position));
         }
-        const Book::ReserveCommand command{wanted.purchase, wanted.buyer, wanted.units, wanted.accepted_at,
+        last = wanted.accepted_at;
+        const Book::ReserveCommand command{wanted.purchase, wanted.buyer, wanted.units,
+                                           std::max(wanted.accepted_at, book_.last_command_at()),
                                            entry.replaces.has_value()};
         Book::ReserveAnswer answer = book_.reserve(command);
-        while (answer.outcome != ReserveOutcome::accepted && apply_next(record.position)) {
+        while (answer.outcome != ReserveOutcome::accepted && apply_next(&record)) {
             answer = book_.reserve(command);
         }
-        accepted_.push_back(wanted);
-        if (answer.outcome != ReserveOutcome::accepted) {
+        accepted_.push_back({wanted, entry.epoch});
+        if (answer.outcome == ReserveOutcome::accepted) {
+            if (entry.epoch != 0 || answer.sequence == wanted.sequence) return;
+            return mismatch(
+                fmt::format("position {}, purchase {}: the book gives it number {}, the ledger {}",
+                            record.position, wanted.purchase.hex(), answer.sequence, wanted.sequence));
+        }
+        if (entry.epoch != 0 && was_cancelled) {
+            refused_.insert(wanted.purchase);
+        } else {
             mismatch(fmt::format("position {}, purchase {}: the book answers {}", record.position,
                                  wanted.purchase.hex(), name_of(answer.outcome)));
-        } else if (answer.sequence != wanted.sequence) {
-            mismatch(fmt::format("position {}, purchase {}: the book gives it number {}, the ledger {}",
-                                 record.position, wanted.purchase.hex(), answer.sequence, wanted.sequence));
         }
     }
 
     void finish() {
-        while (apply_next(std::numeric_limits<uint64_t>::max())) continue;
+        while (apply_next(nullptr)) continue;
         CHECK(moves_.empty() && cancelled_.empty());  // each is of a purchase that was fed
     }
 
     void put_into(Outcome& outcome) {
         put_stock(outcome, item_, book_.stock());
-        for (const Acceptance& one : accepted_) {
+        for (const auto& [one, epoch] : accepted_) {
+            if (refused_.contains(one.purchase)) {
+                put_purchase(outcome, item_, one, HoldState::finished);
+                continue;
+            }
             const auto answer =
                 book_.reserve({one.purchase, one.buyer, one.units, book_.last_command_at(), true});
             if (answer.outcome != ReserveOutcome::repeated) continue;  // told above
+            // Redis gave the number and the time where there is an epoch.
             put_purchase(outcome, item_,
-                         {one.purchase, one.buyer, one.units, answer.sequence, answer.accepted_at},
+                         {one.purchase, one.buyer, one.units, epoch == 0 ? answer.sequence : one.sequence,
+                          epoch == 0 ? answer.accepted_at : one.accepted_at},
                          answer.state);
             put_buyer(outcome, item_, one.buyer, book_.buyer_units(one.buyer));
         }
     }
 
 private:
-    // Before the acceptance at this position. False if there is none that could have been.
-    bool apply_next(uint64_t before) {
+    // Before this acceptance, or after all of them. False if there is none that could have been.
+    bool apply_next(const LedgerRecord* before) {
         if (!cancelled_.empty() && is_accepted(cancelled_.front())) {
             const PurchaseId purchase = cancelled_.front();
             cancelled_.pop_front();
             ++report_.moves;
-            follow(book_.release(purchase), purchase);
+            if (!refused_.contains(purchase)) follow(book_.release(purchase), purchase);
             return true;
         }
-        if (moves_.empty() || moves_.front().position >= before) return false;
+        if (moves_.empty() || (before != nullptr && !moves_.front().may_precede(*before))) return false;
         const Move move = moves_.front();
         if (move.purchase && !is_accepted(*move.purchase)) return false;
         moves_.pop_front();
@@ -155,7 +181,7 @@ private:
     }
 
     bool is_accepted(const PurchaseId& purchase) {
-        while (indexed_ < accepted_.size()) known_.insert(accepted_[indexed_++].purchase);
+        while (indexed_ < accepted_.size()) known_.insert(accepted_[indexed_++].acceptance.purchase);
         return known_.contains(purchase);
     }
 
@@ -169,38 +195,42 @@ private:
     Book book_;
     std::deque<Move> moves_;
     std::deque<PurchaseId> cancelled_;
-    std::vector<Acceptance> accepted_;
+    struct Accepted {
+        Acceptance acceptance;
+        uint64_t epoch;
+    };
+    std::vector<Accepted> accepted_;
     std::set<PurchaseId> known_;
+    std::set<PurchaseId> refused_;                              // by this book, as by the worker
+    std::map<std::pair<uint64_t, uint32_t>, Instant> last_at_;  // by epoch and bucket
     size_t indexed_ = 0;
     Replayed& report_;
 };
 
 class Replay {
 public:
-    explicit Replay(const Records& records) : records_(records), sale_(records.sales.front()) {
+    explicit Replay(const Records& records)
+        : records_(records), sale_(records.sales.front()), weights_(weigh(records.ledger)) {
         report_.sale = sale_.sale.id;
-        report_.position = records.position;
+        report_.position = records.position.records();
+        for (const PurchaseRecord& one : records.purchases) purchases_.emplace(one.acceptance.purchase, &one);
     }
 
     Replayed run() {
         make_books();
+        sort_takes();
         hand_moves_out();
-        for (const LedgerRecord& record : records_.ledger) {
-            if (!record.entry) continue;
-            if (record.position > records_.position) {
-                ++report_.in_flight;
-                continue;
-            }
-            const auto found = items_.find(record.entry->item);
-            if (found == items_.end()) continue;  // a dead letter for an item that never was
-            ++report_.ledger_records;
-            found->second.decide(record);
+        for (const LedgerRecord* record : takes_) {
+            const auto purchase = purchases_.find(record->entry->acceptance.purchase);
+            const bool was_cancelled = purchase != purchases_.end() && !purchase->second->order;
+            items_.at(record->entry->item).decide(*record, was_cancelled);
         }
         Outcome replayed;
         for (auto& [item, one] : items_) {
             one.finish();
             one.put_into(replayed);
         }
+        for (const LedgerRecord* record : late_) put_late(replayed, *record);
         compare(replayed, stored_outcome());
         return std::move(report_);
     }
@@ -221,12 +251,54 @@ private:
         }
     }
 
-    void hand_moves_out() {
-        std::set<std::pair<ItemId, PurchaseId>> fed;
-        for (const LedgerRecord& one : records_.ledger) {
-            if (one.entry && one.position <= records_.position)
-                fed.emplace(one.entry->item, one.entry->acceptance.purchase);
+    // What the workers have passed and counts, in the order of decision.
+    void sort_takes() {
+        std::map<std::tuple<ItemId, uint64_t, uint32_t>, std::set<uint64_t>> numbers;  // epoch, bucket
+        for (size_t i = 0; i < records_.ledger.size(); ++i) {
+            const LedgerRecord& record = records_.ledger[i];
+            if (!record.entry) continue;
+            const LedgerEntry& entry = *record.entry;
+            if (entry.epoch != 0)
+                numbers[{entry.item, entry.epoch, entry.bucket}].insert(entry.acceptance.sequence);
+            if (!records_.position.covers(record.position)) {
+                ++report_.in_flight;
+                continue;
+            }
+            if (!items_.contains(entry.item)) continue;  // a dead letter for an item that never was
+            ++report_.ledger_records;
+            // One that was taken twice is for the book to refuse.
+            if (weights_[i] == Weight::counts || weights_[i] == Weight::taken_twice)
+                takes_.push_back(&record);
+            if (weights_[i] == Weight::late) late_.push_back(&record);
         }
+        report_.late = late_.size();
+        for (const auto& [of, given] : numbers) {
+            const uint64_t last = *given.rbegin();
+            report_.numbers_missing += last - std::min<uint64_t>(last, given.size());
+        }
+        if (!numbers.empty())
+            report_.not_compared.assign(not_compared_across_epochs.begin(), not_compared_across_epochs.end());
+        // Where there is one book, its ledger has the order of decision.
+        std::stable_sort(takes_.begin(), takes_.end(), [](const LedgerRecord* a, const LedgerRecord* b) {
+            const auto order = [](const LedgerEntry& entry) {
+                return std::pair(entry.epoch, entry.epoch == 0 ? 0 : entry.acceptance.sequence);
+            };
+            return order(*a->entry) < order(*b->entry);
+        });
+    }
+
+    // It took nothing. What waits for the next SEAL has no stored outcome yet.
+    void put_late(Outcome& into, const LedgerRecord& record) const {
+        const LedgerEntry& entry = *record.entry;
+        if (purchases_.contains(entry.acceptance.purchase))
+            put_purchase(into, entry.item, entry.acceptance, HoldState::finished);
+    }
+
+    void hand_moves_out() {
+        std::set<std::pair<ItemId, PurchaseId>> fed, too_late;
+        for (const LedgerRecord* one : takes_) fed.emplace(one->entry->item, one->entry->acceptance.purchase);
+        for (const LedgerRecord* one : late_)
+            too_late.emplace(one->entry->item, one->entry->acceptance.purchase);
         const auto is_fed = [&](const ItemId& item, const PurchaseId& purchase) {
             if (fed.contains({item, purchase})) return true;
             mismatch(
@@ -240,15 +312,13 @@ private:
                 (!move.purchase || !is_fed(move.item, *move.purchase)))
                 continue;
             if (move.kind == StockMoveKind::restocked && (move.units < 0 || move.units > units_max)) continue;
-            found->second.add({move.kind, move.purchase, move.units, move.position});
+            found->second.add({move.kind, move.purchase, move.units, move.position, move.epoch});
         }
         // A cancellation moved no unit of the stock row, which had never given one, but the
         // book's came back to it.
-        std::map<PurchaseId, const PurchaseRecord*> purchases;
-        for (const PurchaseRecord& one : records_.purchases) purchases.emplace(one.acceptance.purchase, &one);
         for (const PurchaseId& one : records_.cancellations) {
-            const auto purchase = purchases.find(one);
-            if (purchase == purchases.end()) continue;
+            const auto purchase = purchases_.find(one);
+            if (purchase == purchases_.end() || too_late.contains({purchase->second->item, one})) continue;
             const auto found = items_.find(purchase->second->item);
             if (found != items_.end() && is_fed(found->first, one)) found->second.cancel(one);
         }
@@ -289,6 +359,9 @@ private:
 
     const Records& records_;
     const SaleRecord& sale_;
+    const std::vector<Weight> weights_;
+    std::map<PurchaseId, const PurchaseRecord*> purchases_;
+    std::vector<const LedgerRecord*> takes_, late_;
     Replayed report_;
     std::map<ItemId, ItemReplay> items_;
 };
@@ -301,13 +374,17 @@ Replayed replay(const Records& records) {
 }
 
 std::string json_of(const Replayed& replayed) {
-    boost::json::array mismatches;
+    boost::json::array mismatches, not_compared;
+    for (const std::string_view one : replayed.not_compared) not_compared.emplace_back(one);
     for (const std::string& one : replayed.mismatches) mismatches.emplace_back(one);
     return boost::json::serialize(boost::json::object{{"sale", replayed.sale.view()},
                                                       {"position", replayed.position},
                                                       {"ledger_records", replayed.ledger_records},
                                                       {"in_flight", replayed.in_flight},
                                                       {"moves", replayed.moves},
+                                                      {"late", replayed.late},
+                                                      {"numbers_missing", replayed.numbers_missing},
+                                                      {"not_compared", std::move(not_compared)},
                                                       {"agrees", replayed.agrees()},
                                                       {"digest_replayed", replayed.digest_replayed},
                                                       {"digest_stored", replayed.digest_stored},

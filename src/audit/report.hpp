@@ -39,7 +39,7 @@ struct Report {
     Trigger trigger{};
     uint64_t run = 0;
     Instant at{};
-    uint64_t position = 0;
+    uint64_t position = 0;   // the worker's; of several, how many records all of them have passed
     uint64_t in_flight = 0;  // acceptances
     std::vector<ItemSums> items;
     std::array<uint64_t, checks> looked{}, different{}, known{};

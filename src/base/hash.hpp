@@ -27,16 +27,31 @@ inline uint64_t seeded_hash(std::string_view bytes, uint64_t seed) {
     uint64_t state = seed ^ odd1 ^ bytes.size();
     const char* at = bytes.data();
     size_t left = bytes.size();
-    auto word = [](const char* from, size_t size) {
-        uint64_t value = 0;
-        std::memcpy(&value, from, size);
+    // Whole words, which overlap where the end needs it: a part of one would be copied byte by byte.
+    auto word = [](const char* from) {
+        uint64_t value;
+        std::memcpy(&value, from, sizeof value);
         return value;
     };
+    auto half_word = [](const char* from) -> uint64_t {
+        uint32_t value;
+        std::memcpy(&value, from, sizeof value);
+        return value;
+    };
+    auto byte = [](char c) -> uint64_t { return static_cast<unsigned char>(c); };
     for (; left > 16; at += 16, left -= 16) {
-        state = fold(word(at, 8) ^ odd2 ^ seed, word(at + 8, 8) ^ state);
+        state = fold(word(at) ^ odd2 ^ seed, word(at + 8) ^ state);
     }
-    const uint64_t low = word(at, left < 8 ? left : 8);
-    const uint64_t high = left > 8 ? word(at + 8, left - 8) : 0;
+    uint64_t low = 0, high = 0;
+    if (left >= 8) {
+        low = word(at);
+        high = word(at + left - 8);
+    } else if (left >= 4) {
+        low = half_word(at);
+        high = half_word(at + left - 4);
+    } else if (left > 0) {
+        low = byte(at[0]) << 16 | byte(at[left / 2]) << 8 | byte(at[left - 1]);
+    }
     return fold(fold(low ^ odd2 ^ seed, high ^ state), odd1 ^ seed);
 }
 

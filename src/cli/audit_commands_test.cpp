@@ -121,6 +121,8 @@ TEST_F(AuditCommands, AReplayTellsBothDigests) {
           R"({"agrees":false,"mismatches_total":1,"mismatches":["item phone: off"]})");
     EXPECT_EQ(code_, 4);
     EXPECT_THAT(out(), HasSubstr("item phone: off"));
+    asked({"replay", "phone-drop"}, R"({"agrees":true,"mismatches":[],"not_compared":["the moon"]})");
+    EXPECT_THAT(out(), HasSubstr("not compared: the moon"));
 }
 
 TEST_F(AuditCommands, WhatIsNoReportFails) {

@@ -103,12 +103,16 @@ std::string replay_text(const json::object& answer) {
     facts.add({"replayed", text_in(answer, "digest_replayed")});
     facts.add({"stored", text_in(answer, "digest_stored")});
     std::string text = facts.text();
-    const json::value* mismatches = answer.if_contains("mismatches");
-    if (mismatches != nullptr && mismatches->is_array()) {
-        for (const json::value& one : mismatches->get_array()) {
-            if (one.is_string()) text += printable(std::string_view(one.get_string())) + "\n";
+    const auto add_lines = [&](std::string_view field, std::string_view label) {
+        const json::value* lines = answer.if_contains(field);
+        if (lines == nullptr || !lines->is_array()) return;
+        for (const json::value& one : lines->get_array()) {
+            if (!one.is_string()) continue;
+            text.append(label).append(printable(std::string_view(one.get_string()))).append("\n");
         }
-    }
+    };
+    add_lines("mismatches", "");
+    add_lines("not_compared", "not compared: ");
     return text + (text_in(answer, "agrees") == "yes"
                        ? "the same came out, bit for bit\n"
                        : text_in(answer, "mismatches_total") + " mismatches\n");

@@ -201,7 +201,7 @@ TEST_F(Cli, ConfigPrintNeverShowsASecret) {
         EXPECT_THAT(out(), Not(HasSubstr(key32)));
         EXPECT_THAT(out(), HasSubstr("DOORBUSTER_ADMIN__KEY"));
     }
-    EXPECT_EQ(boost::json::parse(out()).at("options").at(1).at("value"), 0);
+    EXPECT_EQ(boost::json::parse(out()).at("options").at(2).at("value"), 0);
 }
 
 TEST_F(Cli, ConfigPrintReferencePrintsTheReferenceFile) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/admin_desk.hpp"
+#include "cli/sale_rebuild.hpp"
 #include "cli/sale_view.hpp"
 #include "config/text_file.hpp"
 #include "sale/ids.hpp"
@@ -23,6 +24,8 @@ struct SaleWords {
     AdminFlags admin;
     std::string file, sale, item;
     uint32_t units = 0;
+    std::string reason;
+    bool wait = false;
 };
 
 using Words = std::shared_ptr<SaleWords>;
@@ -71,6 +74,31 @@ int change(CliRun& run, const SaleWords& words, const std::string& verb) {
     Desk desk(run, words);
     const auto path = desk.path("/" + verb);
     return path ? desk.show({.method = "POST", .path = *path}, sale_sentence) : exit_usage;
+}
+
+// A sale that a check keeps warming is told with what holds it.
+int warm(CliRun& run, const SaleWords& words) {
+    Desk desk(run, words);
+    const auto path = desk.path("/warm");
+    if (!path) return exit_usage;
+    bool is_held = false;
+    const int code = desk.show({.method = "POST", .path = *path}, [&](const json::object& sale) {
+        const json::value* state = sale.if_contains("state");
+        is_held = state != nullptr && *state == "warming";
+        return sale_sentence(sale);
+    });
+    if (!is_held) return code;
+    return desk.show({.path = *desk.path("/status")}, [](const json::object& status) {
+        const std::string text = warm_up_text(status);
+        return text.empty() ? "it is being warmed up: `doorbuster sale status` tells how far it is" : text;
+    });
+}
+
+int rebuild(CliRun& run, const SaleWords& words) {
+    Desk desk(run, words);
+    const auto path = desk.path("/rebuild");
+    if (!path) return exit_usage;
+    return rebuild_books(run, desk, *path, {.item = words.item, .reason = words.reason, .wait = words.wait});
 }
 
 // `call.path` goes on from the sale's own. Bound to the version just seen: of two operators
@@ -162,8 +190,9 @@ void add_sale_command(CLI::App& app, CliRun& run) {
         [](CliRun& in, const SaleWords& words) { return show_path(in, words, "/status", status_table); });
     commands.add_for_sale("schedule", "Schedules a draft; from then on its times count",
                           "schedule phone-drop", schedule);
-    const std::array<Verb, 5> verbs{{{"warm", "Warms a scheduled sale up, so that it can open"},
-                                     {"open", "Opens a warm sale now"},
+    commands.add_for_sale("warm", "Warms a scheduled sale up, so that it can open, or says what holds it",
+                          "warm phone-drop", warm);
+    const std::array<Verb, 4> verbs{{{"open", "Opens a warm sale now"},
                                      {"pause", "Pauses an open sale; buyers hear `paused`"},
                                      {"resume", "Resumes a paused sale"},
                                      {"close", "Closes a sale for good; purchases accepted before stand"}}};
@@ -179,6 +208,13 @@ void add_sale_command(CLI::App& app, CliRun& run) {
         ->required()
         ->option_text(" ")
         ->check(CLI::Range(1u, 100'000'000u));
+    CLI::App* rebuild_command = commands.add_for_sale(
+        "rebuild", "Has the books in Redis loaded anew from PostgreSQL; buyers hear `rebuilding` meanwhile",
+        "rebuild phone-drop phone --wait", rebuild);
+    rebuild_command->add_option("ITEM", commands.words().item, "The item's id; without one all of the sale's")
+        ->option_text(" ");
+    rebuild_command->add_option("--reason", commands.words().reason, "Why, for the log")->option_text("TEXT");
+    rebuild_command->add_flag("--wait", commands.words().wait, "Waits until they are open again");
 }
 
 }  // namespace doorbuster

@@ -87,13 +87,30 @@ std::string status_table(const object& status) {
     figures.add({"ledger position", text_in(server, "position")});
     figures.add({"waiting", text_in(server, "queued")});
     figures.add({"predicted wait", text_in(server, "predicted_wait_ms") + " ms"});
-    return sale_sentence(sale) + "\n\n" + items.text() + "\nthis server, since its start, over all sales:\n" +
-           figures.text();
+    return sale_sentence(sale) + "\n" + warm_up_text(status) + "\n" + items.text() +
+           "\nthis server, since its start, over all sales:\n" + figures.text();
 }
 
 std::string sale_sentence(const object& sale) {
     return printable("sale '" + text_in(sale, "id") + "' is " + text_in(sale, "state") + " (version " +
                      text_in(sale, "version") + ")");
+}
+
+std::string warm_up_text(const object& status) {
+    std::string text;
+    for_each_in(status, "warm_up", [&](const object& finding) {
+        text += printable(text_in(finding, "severity") + ": " + text_in(finding, "what")) +
+                "\n  mend: " + printable(text_in(finding, "mend")) + "\n";
+    });
+    return text;
+}
+
+std::string rebuild_text(const object& rebuild) {
+    Table books({"ITEM", "EPOCH", "STATE"});
+    for_each_in(rebuild, "items", [&](const object& book) {
+        books.add({text_in(book, "id"), text_in(book, "epoch"), text_in(book, "state")});
+    });
+    return printable("the books of sale '" + text_in(rebuild, "sale") + "'") + "\n\n" + books.text();
 }
 
 std::string restock_sentence(const object& sale, std::string_view item) {

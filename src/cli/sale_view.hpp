@@ -16,6 +16,12 @@ std::string status_table(const boost::json::object& status);
 // "sale 'phone-drop' is open (version 4)"
 std::string sale_sentence(const boost::json::object& sale);
 
+// What keeps a sale from being ready and how to mend it, in lines; empty where there is nothing.
+std::string warm_up_text(const boost::json::object& status);
+
+// Whose books are rebuilt, and how they stand.
+std::string rebuild_text(const boost::json::object& rebuild);
+
 // "item 'phone' of sale 'phone-drop' has 1200 units in all (version 5)"
 std::string restock_sentence(const boost::json::object& sale, std::string_view item);
 

@@ -57,6 +57,14 @@ TEST(SaleView, TheStatusShowsStockAndFigures) {
     EXPECT_THAT(text, HasSubstr("predicted wait   12 ms\n"));
 }
 
+TEST(SaleView, TheStatusOfAWarmingSaleSaysWhatHoldsItAndHowToMendIt) {
+    const boost::json::object status{
+        {"sale", phone_drop()},
+        {"warm_up", {{{"severity", "failure"}, {"what", "no\x1b[2J library"}, {"mend", "load it"}}}}};
+    EXPECT_THAT(status_table(status),
+                HasSubstr("(version 4)\nfailure: no\\x1b[2J library\n  mend: load it\n"));
+}
+
 TEST(SaleView, ARestockNamesTheNewTotal) {
     EXPECT_EQ(restock_sentence(phone_drop(), "phone"),
               "item 'phone' of sale 'phone-drop' has 1000 units in all (version 4)");

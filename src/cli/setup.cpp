@@ -40,6 +40,7 @@ void add_server_flags(CLI::App& command, CliRun& run) {
     add_option_flag(command, run, "--admin-listen", "admin.listen");
     add_option_flag(command, run, "--threads", "server.threads");
     add_option_flag(command, run, "--backend", "store.backend");
+    add_option_flag(command, run, "--roles", "server.roles");
     add_store_path_flag(command, run);
 }
 

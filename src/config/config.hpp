@@ -10,6 +10,7 @@
 
 #include "base/limit_bounds.hpp"
 #include "config/audit_options.hpp"
+#include "config/cluster_options.hpp"
 #include "config/option.hpp"
 #include "config/page_options.hpp"
 #include "config/payment_options.hpp"
@@ -24,6 +25,11 @@ struct ServerOptions : OptionGroup {
         *this, "listen", "127.0.0.1:8080", address_rule,
         "Where buyers' requests arrive. Loopback suits a proxy on the same machine, which also brings TLS; "
         "0.0.0.0 lets other machines in. Port 0 picks a free one."};
+    Option<std::string> roles{
+        *this, "roles", "gate,worker,sweeper", roles_rule,
+        "What this process does on the cluster backend: gate answers buyers, worker makes orders, sweeper "
+        "brings units back, rebuilds books, watches the clock and the money. Each may run any number of "
+        "times. The embedded backend does everything."};
     Option<uint32_t> threads{
         *this,
         "threads",
@@ -403,7 +409,10 @@ struct StoreOptions : OptionGroup {
 
     Option<std::string> backend{
         *this, "backend", "embedded", backend_rule,
-        "Where sales live. embedded keeps everything in this process and its data folder, with no set-up."};
+        "Where sales live. embedded keeps everything in this process and its data folder, with no set-up; "
+        "cluster shares them among any number of processes over redis, kafka and postgres, for a shop that "
+        "has "
+        "outgrown one machine."};
     Option<std::string> path{*this, "path", "./data", folder_rule,
                              "The data folder of the embedded backend. Every acceptance waits for this "
                              "disk's fsync, so its latency "
@@ -433,8 +442,8 @@ struct ShardOptions : OptionGroup {
         "rate_per_second_max",
         0,
         {.max = 10'000'000},
-        "Purchases put to the book per second; 0 as many as it can take. Lower spares a slow disk; the rest "
-        "wait their turn, and who would wait longer than wait_ms_max is refused at once.",
+        "Purchases put to the book per second, by each process; 0 as many as it can take. Lower spares a "
+        "slow disk; the rest wait their turn, and who would wait longer than wait_ms_max is refused at once.",
         Reload::live};
     Option<uint32_t> batch_max{
         *this,
@@ -447,13 +456,13 @@ struct ShardOptions : OptionGroup {
 struct OrdersOptions : OptionGroup {
     using OptionGroup::OptionGroup;
 
-    Option<uint32_t> rate_per_second_max{*this,
-                                         "rate_per_second_max",
-                                         5000,
-                                         {.min = 1, .max = 1'000'000},
-                                         "Orders made from acceptances per second. Lower spares the disk and "
-                                         "the shop behind; winners then wait "
-                                         "longer for their order, never for their yes."};
+    Option<uint32_t> rate_per_second_max{
+        *this,
+        "rate_per_second_max",
+        5000,
+        {.min = 1, .max = 1'000'000},
+        "Orders made from acceptances per second, by each process that makes them. Lower spares the database "
+        "and the shop behind; winners then wait longer for their order, never for their yes."};
     Option<uint32_t> batch_max{
         *this,
         "batch_max",
@@ -555,6 +564,9 @@ public:
     RiskOptions risk{groups_, "risk"};
     OverloadOptions overload{groups_, "overload"};
     StoreOptions store{groups_, "store"};
+    RedisOptions redis{groups_, "redis"};
+    KafkaOptions kafka{groups_, "kafka"};
+    PostgresOptions postgres{groups_, "postgres"};
     ShardOptions shard{groups_, "shard"};
     OrdersOptions orders{groups_, "orders"};
     PaymentsOptions payments{groups_, "payments"};

@@ -149,7 +149,7 @@ TEST_F(LoadConfig, AFileThatIsNotTomlIsAFaultWithItsLine) {
 TEST_F(LoadConfig, AllFaultsAreReportedAtOnce) {
     sources_.file = write("a.toml", "[server]\nthreads = 999\nx = 1\n");
     sources_.environment = {{"DOORBUSTER_LOG__LEVEL", "loud"}};
-    sources_.flags = {{"store.backend", "cluster", "--backend"}, {"server.listen", "here", "--listen"}};
+    sources_.flags = {{"store.backend", "redis", "--backend"}, {"server.listen", "here", "--listen"}};
     EXPECT_EQ(faults().size(), 5u);
 }
 

@@ -35,9 +35,62 @@ Reason check_address(std::string_view text) {
 }
 
 Reason check_backend(std::string_view text) {
-    if (text == "embedded") return std::nullopt;
-    if (text == "cluster") return "the cluster backend is not in this version: use embedded";
-    return must_be("embedded");
+    if (text == "embedded" || text == "cluster") return std::nullopt;
+    return must_be("embedded or cluster");
+}
+
+constexpr std::string_view roles_what = "one or more of gate, worker and sweeper, separated by commas";
+
+Reason check_roles(std::string_view text) {
+    constexpr std::array<std::string_view, 3> roles{"gate", "worker", "sweeper"};
+    const std::vector<std::string> parts = parts_of(text);
+    for (const std::string& part : parts) {
+        if (std::ranges::find(roles, part) == roles.end()) return must_be(roles_what);
+    }
+    return parts.empty() ? must_be(roles_what) : std::nullopt;
+}
+
+constexpr std::string_view redis_url_what = "redis://USER:PASSWORD@HOST:PORT or unix:PATH";
+
+Reason check_redis_url(std::string_view text) {
+    return parse_redis_url(text) ? std::nullopt : must_be(redis_url_what);
+}
+
+Reason check_optional_redis_url(std::string_view text) {
+    return text.empty() ? std::nullopt : check_redis_url(text);
+}
+
+constexpr std::string_view postgres_url_what = "postgresql://USER:PASSWORD@HOST/DATABASE";
+
+// libpq reads the rest, and says what is wrong with it.
+Reason check_postgres_url(std::string_view text) {
+    const bool is_url = text.starts_with("postgresql://") || text.starts_with("postgres://");
+    const bool is_words = text.find('=') != text.npos && text.find("://") == text.npos;
+    if ((is_url || is_words) && text.find('\0') == text.npos) return std::nullopt;
+    return must_be(postgres_url_what);
+}
+
+Reason check_optional_postgres_url(std::string_view text) {
+    return text.empty() ? std::nullopt : check_postgres_url(text);
+}
+
+constexpr std::string_view brokers_what = "HOST:PORT, and more of them behind commas";
+
+Reason check_brokers(std::string_view text) {
+    const std::vector<std::string> brokers = parts_of(text);
+    const bool good =
+        std::ranges::all_of(brokers, [](const std::string& one) { return parse_host_port(one).has_value(); });
+    return good && !brokers.empty() ? std::nullopt : must_be(brokers_what);
+}
+
+constexpr std::string_view topic_what = "at most 200 letters, digits, dots, hyphens and underscores";
+
+Reason check_topic(std::string_view text) {
+    const bool good = std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+               c == '-' || c == '_';
+    });
+    return good && !text.empty() && text.size() <= 200 ? std::nullopt : must_be(topic_what);
 }
 
 Reason check_folder(std::string_view text) {
@@ -148,7 +201,7 @@ Reason check_webhook_secrets(std::string_view text) {
 }  // namespace
 
 const Rule<std::string> address_rule{address_what, check_address};
-const Rule<std::string> backend_rule{"embedded", check_backend};
+const Rule<std::string> backend_rule{"embedded or cluster", check_backend};
 const Rule<std::string> folder_rule{"the path of a folder", check_folder};
 const Rule<std::string> log_level_rule{log_level_what, check_log_level};
 const Rule<std::string> header_secret_rule{"a text of at least 32 visible ASCII characters",
@@ -167,6 +220,13 @@ const Rule<std::string> cookie_name_rule{"empty, or the name of a cookie", check
 const Rule<std::string> limit_policy_rule{limit_policy_what, check_limit_policy};
 const Rule<std::string> webhook_secrets_rule{"secrets of the form whsec_…, separated by commas",
                                              check_webhook_secrets, true};
+const Rule<std::string> roles_rule{roles_what, check_roles};
+const Rule<std::string> redis_url_rule{redis_url_what, check_redis_url, true};
+const Rule<std::string> optional_redis_url_rule{redis_url_what, check_optional_redis_url, true};
+const Rule<std::string> postgres_url_rule{postgres_url_what, check_postgres_url, true};
+const Rule<std::string> optional_postgres_url_rule{postgres_url_what, check_optional_postgres_url, true};
+const Rule<std::string> brokers_rule{brokers_what, check_brokers};
+const Rule<std::string> topic_rule{topic_what, check_topic};
 
 std::vector<std::string> parts_of(std::string_view list) {
     std::vector<std::string> parts;
@@ -207,6 +267,34 @@ std::optional<HostPort> parse_host_port(std::string_view text) {
     const auto port = from_text<uint32_t>(port_text);
     if (!port || *port > UINT16_MAX) return std::nullopt;
     return HostPort{std::string(host), static_cast<uint16_t>(*port)};
+}
+
+std::optional<RedisUrl> parse_redis_url(std::string_view text) {
+    constexpr std::string_view network = "redis://", local = "unix:";
+    const bool is_local = text.starts_with(local);
+    if (!is_local && !text.starts_with(network)) return std::nullopt;
+    text.remove_prefix(is_local ? local.size() : network.size());
+    RedisUrl url;
+    // A password may have an @ in it, a host has none.
+    if (const size_t at = text.rfind('@'); at != text.npos) {
+        const std::string_view who = text.substr(0, at);
+        const size_t colon = who.find(':');
+        if (colon == who.npos) return std::nullopt;
+        url.user = who.substr(0, colon);
+        url.password = who.substr(colon + 1);
+        text.remove_prefix(at + 1);
+    }
+    if (is_local) {
+        url.socket = text;
+        return text.starts_with('/') ? std::optional(url) : std::nullopt;
+    }
+    if (text.ends_with('/')) text.remove_suffix(1);
+    const auto place = parse_host_port(
+        text.ends_with(']') || text.find(':') == text.npos ? std::string(text) + ":6379" : std::string(text));
+    if (!place || place->port == 0) return std::nullopt;
+    url.host = place->host;
+    url.port = place->port;
+    return url;
 }
 
 template <>

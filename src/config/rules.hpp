@@ -60,6 +60,14 @@ extern const Rule<std::string> address_ranges_rule;  // 10.0.0.0/8, 2001:db8::/3
 extern const Rule<std::string> cookie_name_rule;
 extern const Rule<std::string> limit_policy_rule;
 extern const Rule<std::string> webhook_secrets_rule;  // whsec_…, whsec_…
+extern const Rule<std::string> roles_rule;            // gate, worker, sweeper
+// They may carry passwords, and are kept like secrets.
+extern const Rule<std::string> redis_url_rule;
+extern const Rule<std::string> optional_redis_url_rule;
+extern const Rule<std::string> postgres_url_rule;
+extern const Rule<std::string> optional_postgres_url_rule;
+extern const Rule<std::string> brokers_rule;  // 10.0.0.1:9092, …
+extern const Rule<std::string> topic_rule;
 
 struct HostPort {
     std::string host;  // without brackets
@@ -67,6 +75,15 @@ struct HostPort {
 };
 // "127.0.0.1:80", "[::1]:80", "name:80". The host may be any name without spaces.
 std::optional<HostPort> parse_host_port(std::string_view text);
+
+// "redis://user:password@host:port" or "unix:path", where a user and a password may stand before the path.
+struct RedisUrl {
+    std::string host;  // without brackets
+    uint16_t port = 6379;
+    std::string socket;  // a path: instead of host and port
+    std::string user, password;
+};
+std::optional<RedisUrl> parse_redis_url(std::string_view text);
 
 // "a, b": the parts without the spaces around them; empty ones are left out.
 std::vector<std::string> parts_of(std::string_view list);

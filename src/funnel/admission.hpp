@@ -36,11 +36,17 @@ inline Admission stock_of(const ListedItem& item, const BuyerId& buyer) {
     return is_sold_out ? Admission::sold_out : Admission::sold_out_for_now;
 }
 
+// Of a purchase whose id is known not to have been accepted, or not known yet.
+inline Admission admit_stranger(const ListedSale& listed, const ListedItem& item, const BuyerId& buyer,
+                                Instant now) {
+    if (const Admission window = window_of(listed, now); window != Admission::pass) return window;
+    return stock_of(item, buyer);
+}
+
 inline Admission admit(const ListedSale& listed, const ListedItem& item, const PurchaseId& id,
                        const BuyerId& buyer, Instant now) {
     if (item.board->perhaps_accepted(id)) return Admission::pass;
-    if (const Admission window = window_of(listed, now); window != Admission::pass) return window;
-    return stock_of(item, buyer);
+    return admit_stranger(listed, item, buyer, now);
 }
 
 }  // namespace doorbuster

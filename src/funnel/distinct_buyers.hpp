@@ -61,6 +61,7 @@ public:
     // sale, and of a buyer. `remaining` counts the places of one block only.
     [[nodiscard]] Decision enter(uint64_t key, uint64_t buyer, uint32_t buyers_max, Uptime now);
 
+    void expect(uint64_t key) { table_.expect(key); }
     void populate() { table_.populate(); }
     uint64_t overflowed_total() const { return table_.overflowed_total(); }
     size_t memory_bytes() const { return table_.memory_bytes(); }

@@ -69,6 +69,7 @@ Ruling Funnel::identify(const Credentials& credentials, Instant now, Who& who) {
         return Ruling::refuse(Stage::origin, Refusal::cross_site);
     }
     who = *verified;
+    rules_->limits->expect(rules_->limits->key_of(who.buyer));
     return Ruling::pass();
 }
 
@@ -87,6 +88,9 @@ Ruling Funnel::take_check(const BuyerId& buyer, Uptime uptime) {
 Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseId& id) {
     const SaleId& sale = attempt.sale.sale.id;
     const BuyerId& buyer = attempt.who.buyer;
+    Limits& limits = *rules_->limits;
+    const auto key = limits.key_of(buyer);
+    limits.expect(key);
 
     if (attempt.item.board->perhaps_winner(buyer)) {
         const auto named = name_of(attempt);
@@ -95,14 +99,17 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
             return Ruling::pass();
         }
     }
-    if (const Ruling ruling = ask_stranger(attempt, now, uptime); !ruling.passes()) return ruling;
+    const Standing standing = rules_->lists->of(buyer);
+    if (const Ruling ruling = ask_stranger(attempt, {standing, key}, now, uptime); !ruling.passes())
+        return ruling;
+    const auto place = limits.place_of(address_, sale);
+    limits.expect(place);
     if (const Ruling ruling = check_token(attempt, now, uptime, id); !ruling.passes()) return ruling;
 
-    if (rules_->lists->of(buyer) != Standing::allowed) {
+    if (standing != Standing::allowed) {
         // Behind the token: whoever has not passed the check takes up no place.
         if (address_standing_ == Standing::neutral) {
-            const auto limit = rules_->limits->buyers_at(address_, sale, buyer,
-                                                         attempt.sale.sale.buyers_per_address_max, uptime);
+            const auto limit = limits.buyers_at(place, key, attempt.sale.sale.buyers_per_address_max, uptime);
             if (!limit.passes) return Ruling::refuse(Stage::buyers_per_address, limit);
         }
         const ConductRuling conduct = state_.strikes.admit(buyer, uptime);
@@ -112,7 +119,7 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
                                                                    conduct.retry_after));
         }
     }
-    if (const auto limit = rules_->limits->sale(sale, attempt.sale.sale.purchases_per_second_max, uptime);
+    if (const auto limit = limits.sale(sale, attempt.sale.sale.purchases_per_second_max, uptime);
         !limit.passes) {
         return Ruling::refuse(Stage::sale_limit, limit);
     }
@@ -130,17 +137,14 @@ std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) const {
 }
 
 // What can be said before the purchase has a name.
-Ruling Funnel::ask_stranger(const Attempt& attempt, Instant now, Uptime uptime) {
-    const BuyerId& buyer = attempt.who.buyer;
-
-    const Standing standing = rules_->lists->of(buyer);
-    if (standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
-    if (standing == Standing::neutral) {
-        if (const auto limit = rules_->limits->buyer(buyer, uptime); !limit.passes) {
+Ruling Funnel::ask_stranger(const Attempt& attempt, const Stranger& stranger, Instant now, Uptime uptime) {
+    if (stranger.standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
+    if (stranger.standing == Standing::neutral) {
+        if (const auto limit = rules_->limits->buyer(stranger.key, uptime); !limit.passes) {
             return Ruling::refuse(Stage::buyer_limit, limit);
         }
     }
-    const Admission admission = admit(attempt.sale, attempt.item, PurchaseId{}, buyer, now);
+    const Admission admission = admit_stranger(attempt.sale, attempt.item, attempt.who.buyer, now);
     if (admission == Admission::sold_out || admission == Admission::sold_out_for_now) {
         return Ruling::refuse(Stage::sold_out, refusal_of(admission));
     }

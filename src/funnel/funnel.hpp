@@ -108,7 +108,11 @@ public:
 private:
     // By what the buyer sent; nothing if it names none.
     [[nodiscard]] std::optional<PurchaseId> name_of(const Attempt&) const;
-    [[nodiscard]] Ruling ask_stranger(const Attempt&, Instant now, Uptime uptime);
+    struct Stranger {
+        Standing standing;
+        Limits::BuyerKey key;
+    };
+    [[nodiscard]] Ruling ask_stranger(const Attempt&, const Stranger&, Instant now, Uptime uptime);
     [[nodiscard]] Ruling check_token(const Attempt&, Instant now, Uptime uptime, PurchaseId& id);
 
     const FunnelState state_;

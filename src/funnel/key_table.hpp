@@ -65,8 +65,7 @@ public:
           cells_per_key_(room.cells_per_key),
           slots_(std::bit_ceil(std::max(room.keys_max, ways))),
           overflow_slots_(std::max<size_t>(slots_ / 64, 4)),
-          deeds_(slots_),
-          cells_((slots_ + overflow_slots_) * cells_per_key_) {
+          words_(slots_ + (slots_ + overflow_slots_) * cells_per_key_) {
         CHECK(cells_per_key_ > 0);
     }
 
@@ -87,11 +86,18 @@ public:
         }
     }
 
-    // Brings the whole table into memory, so that no key waits for its page. From any thread.
-    void populate() {
-        deeds_.populate();
-        cells_.populate();
+    // For a key that is asked about in a moment: its memory is on the way meanwhile.
+    void expect(uint64_t key) {
+        const size_t first = home_of(key).first_slot;
+        __builtin_prefetch(&deed_of(first), 1);
+        // Nearly always its own, while the table is not crowded.
+        const Cells cells = cells_of(first);
+        __builtin_prefetch(&cells.front(), 1);
+        __builtin_prefetch(&cells.back(), 1);
     }
+
+    // Brings the whole table into memory, so that no key waits for its page. From any thread.
+    void populate() { words_.populate(); }
 
     uint64_t overflowed_total() const { return overflowed_total_.load(std::memory_order_relaxed); }
     size_t keys_max() const { return slots_; }
@@ -112,7 +118,14 @@ private:
         return {tag, set * ways, slots_ + tag % overflow_slots_};
     }
 
-    Cells cells_of(size_t slot) { return {&cells_[slot * cells_per_key_], cells_per_key_}; }
+    // The deeds of a set are one line, and the cells of its slots lie right behind it.
+    Word& deed_of(size_t slot) { return words_[slot / ways * set_words() + slot % ways]; }
+    Cells cells_of(size_t slot) {
+        const size_t first = slot < slots_ ? slot / ways * set_words() + ways + slot % ways * cells_per_key_
+                                           : slots_ / ways * set_words() + (slot - slots_) * cells_per_key_;
+        return {&words_[first], cells_per_key_};
+    }
+    size_t set_words() const { return ways * (1 + cells_per_key_); }
 
     bool is_idle(size_t slot, uint64_t now) {
         for (const Word& cell : cells_of(slot)) {
@@ -133,7 +146,7 @@ private:
 
     size_t find(const Home& home, uint64_t now) {
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
-            const uint64_t word = deeds_[slot].load();
+            const uint64_t word = deed_of(slot).load();
             const Deed deed = Deed::unpack(word);
             if (deed.owner != home.tag) continue;
             if (deed.phase == Deed::Phase::inheriting) inherit(home, slot, word, now);
@@ -145,14 +158,14 @@ private:
     // A slot that the key claims, or that another thread claims for it; none if all are in use.
     size_t claim(const Home& home, uint64_t now) {
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
-            if (Deed::unpack(deeds_[slot].load()).is_claimed_by(home.tag)) return slot;
+            if (Deed::unpack(deed_of(slot).load()).is_claimed_by(home.tag)) return slot;
         }
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
-            uint64_t word = deeds_[slot].load();
+            uint64_t word = deed_of(slot).load();
             const Deed deed = Deed::unpack(word);
             if (deed.owner == home.tag || deed.is_claimed_by(home.tag)) return slot;
             if (deed.phase != Deed::Phase::settled || !is_idle(slot, now)) continue;
-            deeds_[slot].compare_exchange_strong(word, deed.claimed_by(home.tag).pack());
+            deed_of(slot).compare_exchange_strong(word, deed.claimed_by(home.tag).pack());
             return slot;
         }
         return none;
@@ -160,12 +173,12 @@ private:
 
     // Carries the key's claim on the slot through, or takes it back; the header says why so.
     void settle(const Home& home, size_t slot, uint64_t now) {
-        uint64_t word = deeds_[slot].load();
+        uint64_t word = deed_of(slot).load();
         const Deed deed = Deed::unpack(word);
         if (!deed.is_claimed_by(home.tag)) return;
         for (size_t other = home.first_slot; other < home.first_slot + ways; ++other) {
             if (other == slot) continue;
-            const uint64_t other_word = deeds_[other].load();
+            const uint64_t other_word = deed_of(other).load();
             const Deed rival = Deed::unpack(other_word);
             const bool is_claim = rival.is_claimed_by(home.tag);
             if (rival.owner == home.tag || (is_claim && other < slot)) {
@@ -179,23 +192,23 @@ private:
             return;
         }
         const Deed next = is_idle(home.overflow_slot, now) ? deed.granted() : deed.inherited();
-        deeds_[slot].compare_exchange_strong(word, next.pack());
+        deed_of(slot).compare_exchange_strong(word, next.pack());
     }
 
     bool take_back_claim(size_t slot, uint64_t word) {
-        return deeds_[slot].compare_exchange_strong(word, Deed::unpack(word).kept().pack());
+        return deed_of(slot).compare_exchange_strong(word, Deed::unpack(word).kept().pack());
     }
 
     // Any thread of the key may do this, also twice: inheriting only makes stricter.
     void inherit(const Home& home, size_t slot, uint64_t word, uint64_t now) {
         const Cells from = cells_of(home.overflow_slot), into = cells_of(slot);
         for (size_t i = 0; i < cells_per_key_; ++i) rules_.inherit(into[i], from[i].load(), now);
-        deeds_[slot].compare_exchange_strong(word, Deed::unpack(word).kept().pack());
+        deed_of(slot).compare_exchange_strong(word, Deed::unpack(word).kept().pack());
     }
 
     bool still_owns(const Home& home, size_t slot) {
         for (;;) {
-            const uint64_t word = deeds_[slot].load();
+            const uint64_t word = deed_of(slot).load();
             const Deed deed = Deed::unpack(word);
             if (deed.owner != home.tag) return false;
             if (deed.phase != Deed::Phase::claimed || take_back_claim(slot, word)) return true;
@@ -204,7 +217,7 @@ private:
 
     bool has_or_claims_slot(const Home& home) {
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
-            const Deed deed = Deed::unpack(deeds_[slot].load());
+            const Deed deed = Deed::unpack(deed_of(slot).load());
             if (deed.owner == home.tag || deed.is_claimed_by(home.tag)) return true;
         }
         return false;
@@ -212,7 +225,7 @@ private:
 
     static constexpr size_t none = SIZE_MAX;
 
-    // Zero, as words begin, and aligned: the deeds of a set are one line.
+    // Zero, as words begin, and aligned to a line.
     static_assert(std::is_trivially_destructible_v<Word> && sizeof(Word) == sizeof(uint64_t));
     class Words {
     public:
@@ -231,8 +244,7 @@ private:
     const size_t overflow_slots_;
 
     // Changed by any thread.
-    Words deeds_;
-    Words cells_;  // slot by slot, the overflow entries last
+    Words words_;  // set by set, deeds and then cells; the cells of the overflow entries last
     alignas(64) std::atomic<uint64_t> overflowed_total_{0};
 };
 

@@ -39,6 +39,31 @@ TEST(LevelSetting, WhatCouldNotBeKeptIsNotInForce) {
     EXPECT_EQ(level.in_force(), Level::normal);
 }
 
+TEST(LevelSetting, AnotherProcessFollowsTheOperatorAndKeepsItsOwnDetector) {
+    testing::MemorySettings settings;
+    LevelSwitch here(t0), there(t0);
+    there.set_by_detector(Level::no_browse, t0);
+    ASSERT_TRUE(change_level(settings, here, {Level::closed}, t0));
+    ASSERT_TRUE(follow_level(settings, there, t0 + milliseconds(500)));
+    EXPECT_EQ(there.in_force(), Level::closed);
+    EXPECT_EQ(there.state().set_by, LevelSwitch::SetBy::by_operator);
+    ASSERT_TRUE(follow_level(settings, there, t0 + milliseconds(1000)));
+    EXPECT_EQ(there.state().since, t0 + milliseconds(500));
+    ASSERT_TRUE(change_level(settings, here, {}, t0));
+    ASSERT_TRUE(follow_level(settings, there, t0));
+    EXPECT_EQ(there.in_force(), Level::no_browse);
+    EXPECT_EQ(here.in_force(), Level::normal);
+}
+
+TEST(LevelSetting, ALevelThatCannotBeReadStaysAsItWas) {
+    testing::MemorySettings settings;
+    LevelSwitch level(t0);
+    ASSERT_TRUE(change_level(settings, level, {Level::closed}, t0));
+    ASSERT_TRUE(settings.put("level", "half-open"));
+    EXPECT_FALSE(follow_level(settings, level, t0));
+    EXPECT_EQ(level.in_force(), Level::closed);
+}
+
 TEST(LevelSetting, ATextThatIsNoLevelIsNotGuessed) {
     testing::MemorySettings settings;
     ASSERT_TRUE(settings.put("level", "half-open"));

@@ -25,6 +25,7 @@ public:
         return table_.at(key, ticks, [&](auto cells) { return rate.take(cells, ticks); });
     }
 
+    void expect(uint64_t key) { table_.expect(key); }
     void populate() { table_.populate(); }
     uint64_t overflowed_total() const { return table_.overflowed_total(); }
     size_t memory_bytes() const { return table_.memory_bytes(); }

@@ -107,9 +107,9 @@ LimitRuling Limits::global(Uptime now) {
                      global_.rate->take(std::span<std::atomic<uint64_t>>(all_->cells), Rate::ticks(now)));
 }
 
-LimitRuling Limits::buyer(const BuyerId& buyer, Uptime now) {
+LimitRuling Limits::buyer(BuyerKey buyer, Uptime now) {
     if (!buyer_.rate) return {};
-    return take(buyer_, *buyers_, hash_(buyer), now);
+    return take(buyer_, *buyers_, buyer.hash, now);
 }
 
 LimitRuling Limits::checks(const BuyerId& buyer, Uptime now) {
@@ -127,12 +127,14 @@ LimitRuling Limits::sale(const SaleId& sale, uint32_t per_second_max, Uptime now
     return take(Term("sale", {kind, limit, seconds(1), limit / 10}), *sales_, hash_(sale), now);
 }
 
-LimitRuling Limits::buyers_at(const Address& from, const SaleId& sale, const BuyerId& buyer,
-                              uint32_t buyers_max, Uptime now) {
+Limits::PlaceKey Limits::place_of(const Address& from, const SaleId& sale) const {
+    return {fold(hash_(bytes_of(from.limit_key())) ^ hash_.seed, hash_(sale))};
+}
+
+LimitRuling Limits::buyers_at(PlaceKey place, BuyerKey buyer, uint32_t buyers_max, Uptime now) {
     const uint32_t places = buyers_max != 0 ? buyers_max : terms_.buyers_per_address_max;
     if (places == 0) return {};
-    const uint64_t key = fold(hash_(bytes_of(from.limit_key())) ^ hash_.seed, hash_(sale));
-    const Decision decision = distinct_buyers_->enter(key, hash_(buyer), places, now);
+    const Decision decision = distinct_buyers_->enter(place.hash, buyer.hash, places, now);
     return {.passes = decision.passes,
             .retry_after = decision.retry_after,
             .name = "buyers-per-address",

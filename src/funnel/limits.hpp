@@ -58,7 +58,9 @@ public:
 
     [[nodiscard]] LimitRuling address(const Address& from, Uptime now);
     [[nodiscard]] LimitRuling global(Uptime now);
-    [[nodiscard]] LimitRuling buyer(const BuyerId& buyer, Uptime now);
+    [[nodiscard]] LimitRuling buyer(const BuyerId& buyer, Uptime now) {
+        return this->buyer(key_of(buyer), now);
+    }
     [[nodiscard]] LimitRuling checks(const BuyerId& buyer, Uptime now);
 
     // A sale's own; 0: none.
@@ -66,7 +68,24 @@ public:
 
     // Distinct buyers behind an address in a sale. `buyers_max` 0: as the terms say.
     [[nodiscard]] LimitRuling buyers_at(const Address& from, const SaleId& sale, const BuyerId& buyer,
-                                        uint32_t buyers_max, Uptime now);
+                                        uint32_t buyers_max, Uptime now) {
+        return buyers_at(place_of(from, sale), key_of(buyer), buyers_max, now);
+    }
+
+    // The same for who knows a while before that it will ask, and about one buyer more than once: the
+    // name is hashed once, and what the limits know of it is on its way from the memory.
+    struct BuyerKey {
+        uint64_t hash;
+    };
+    struct PlaceKey {
+        uint64_t hash;
+    };
+    BuyerKey key_of(const BuyerId& buyer) const { return {hash_(buyer)}; }
+    PlaceKey place_of(const Address& from, const SaleId& sale) const;
+    void expect(BuyerKey buyer) { buyers_->limiter.expect(buyer.hash); }
+    void expect(PlaceKey place) { distinct_buyers_->expect(place.hash); }
+    [[nodiscard]] LimitRuling buyer(BuyerKey buyer, Uptime now);
+    [[nodiscard]] LimitRuling buyers_at(PlaceKey place, BuyerKey buyer, uint32_t buyers_max, Uptime now);
 
     // For the rush: brings the tables into memory (about 200 bytes for each of the keys_max), so that
     // nobody's request waits for a page. From any thread.

@@ -23,11 +23,34 @@ std::string RiskDesk::key_of(const ListEntry& entry) {
 StoreResult<void> RiskDesk::load() {
     const auto text = settings_.get(lists_setting);
     if (!text) return text.error();
-    const auto entries = parse_lists(text->value_or(""));
+    if (*text) {
+        if (const auto taken = take_over(**text); !taken) return taken.error();
+    }
+    publish([] {});
+    return {};
+}
+
+StoreResult<void> RiskDesk::look() {
+    const auto text = kept_ ? settings_.get_unless(lists_setting, *kept_) : settings_.get(lists_setting);
+    if (!text) return text.error();
+    if (!*text) return {};
+    if (const auto taken = take_over(**text); !taken) return taken.error();
+    log_info("the lists were changed elsewhere", {{"entries", by_operator_.size()}});
+    publish([] {});
+    return {};
+}
+
+StoreResult<void> RiskDesk::take_over(const std::string& text) {
+    const auto entries = parse_lists(text);
     if (!entries)
         return StoreError{StoreErrc::damaged, "reading the operator's lists", entries.error().front()};
+    if (entries->size() + in_file_.size() > RiskLists::entries_max) {
+        return StoreError{StoreErrc::not_allowed, "reading the operator's lists",
+                          "they are too long together with risk.lists_file"};
+    }
+    by_operator_.clear();
     for (const ListEntry& entry : *entries) by_operator_.insert_or_assign(key_of(entry), entry);
-    publish([] {});
+    kept_ = sha256(text);
     return {};
 }
 
@@ -38,41 +61,55 @@ bool RiskDesk::set_file_entries(std::vector<ListEntry> entries) {
     return true;
 }
 
+StoreResult<void> RiskDesk::change(const Edit& edit) {
+    Entries edited;
+    std::string text;
+    const auto seen = kept_;
+    const auto changed = settings_.change(
+        lists_setting, seen, [&](const std::optional<std::string>& other) -> StoreResult<std::string> {
+            if (other) {
+                if (const auto taken = take_over(*other); !taken) return taken.error();
+            }
+            edited = by_operator_;
+            if (const auto allowed = edit(edited); !allowed) return allowed.error();
+            text.clear();
+            for (const auto& [key, entry] : edited) text += entry.line() + '\n';
+            return text;
+        });
+    if (!changed) {
+        if (kept_ != seen) publish([] {});  // what others had changed counts all the same
+        return changed.error();
+    }
+    by_operator_ = std::move(edited);
+    kept_ = sha256(text);
+    return {};
+}
+
 void RiskDesk::put(const ListEntry& entry, Done done) {
-    const std::string key = key_of(entry);
-    const auto found = by_operator_.find(key);
-    if (found == by_operator_.end() && by_operator_.size() + in_file_.size() == RiskLists::entries_max) {
-        return done(error_of(StoreErrc::not_allowed, "the lists are full: remove entries first"));
-    }
-    std::optional<ListEntry> before;
-    if (found != by_operator_.end()) before = found->second;
-    by_operator_.insert_or_assign(key, entry);
-    if (auto kept = keep(); !kept) {
-        if (before) by_operator_.insert_or_assign(key, *before);
-        if (!before) by_operator_.erase(key);
-        return done(kept.error());
-    }
+    const auto changed = change([&](Entries& entries) -> StoreResult<void> {
+        entries.insert_or_assign(key_of(entry), entry);
+        if (entries.size() + in_file_.size() <= RiskLists::entries_max) return {};
+        return error_of(StoreErrc::not_allowed, "the lists are full: remove entries first");
+    });
+    if (!changed) return done(changed.error());
     log_info("list entry added", {{"entry", entry.line()}});
     publish([done = std::move(done)] { done({}); });
 }
 
 void RiskDesk::remove(const ListEntry& entry, Done done) {
-    const auto found = by_operator_.find(key_of(entry));
-    if (found == by_operator_.end() || found->second.standing != entry.standing) {
+    const auto changed = change([&](Entries& entries) -> StoreResult<void> {
+        const auto found = entries.find(key_of(entry));
+        if (found != entries.end() && found->second.standing == entry.standing) {
+            entries.erase(found);
+            return {};
+        }
         const bool in_file = std::ranges::any_of(
             in_file_, [line = entry.line()](const ListEntry& other) { return other.line() == line; });
-        if (in_file) {
-            return done(
-                error_of(StoreErrc::not_allowed,
-                         "the entry is in risk.lists_file: remove it there, it is read again by itself"));
-        }
-        return done(error_of(StoreErrc::not_found, "no such entry is on the list"));
-    }
-    auto taken = by_operator_.extract(found);
-    if (auto kept = keep(); !kept) {
-        by_operator_.insert(std::move(taken));
-        return done(kept.error());
-    }
+        if (!in_file) return error_of(StoreErrc::not_found, "no such entry is on the list");
+        return error_of(StoreErrc::not_allowed,
+                        "the entry is in risk.lists_file: remove it there, it is read again by itself");
+    });
+    if (!changed) return done(changed.error());
     log_info("list entry removed", {{"entry", entry.line()}});
     publish([done = std::move(done)] { done({}); });
 }
@@ -80,12 +117,6 @@ void RiskDesk::remove(const ListEntry& entry, Done done) {
 void RiskDesk::each(const std::function<void(const Listed&)>& visit) const {
     for (const ListEntry& entry : in_file_) visit({entry, true});
     for (const auto& [key, entry] : by_operator_) visit({entry, false});
-}
-
-StoreResult<void> RiskDesk::keep() {
-    std::string text;
-    for (const auto& [key, entry] : by_operator_) text += entry.line() + '\n';
-    return settings_.put(lists_setting, text);
 }
 
 void RiskDesk::publish(std::function<void()> shown) const {

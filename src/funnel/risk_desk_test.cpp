@@ -130,6 +130,43 @@ TEST_F(Desk, ANewFileReplacesTheOldOneAndNotTheOperator) {
     EXPECT_EQ(lists_->of(BuyerId("mallory")), blocked);
 }
 
+TEST_F(Desk, WhatAnotherProcessChangesCountsHereAfterALook) {
+    RiskDesk other(settings_, [](const auto&, const auto& shown) { shown(); });
+    const auto ignore = [](const StoreResult<void>& done) { EXPECT_TRUE(done); };
+    ASSERT_TRUE(desk_.look());
+    EXPECT_EQ(lists_, nullptr) << "nothing new, nothing published";
+    other.put(block_net, ignore);
+    ASSERT_TRUE(desk_.look());
+    EXPECT_EQ(standing(), blocked);
+    other.remove(block_net, ignore);
+    ASSERT_TRUE(desk_.look());
+    EXPECT_EQ(standing(), neutral);
+    lists_.reset();
+    ASSERT_TRUE(desk_.look());
+    EXPECT_EQ(lists_, nullptr);
+}
+
+TEST_F(Desk, AChangeIsMadeToWhatAnotherProcessLeft) {
+    RiskDesk other(settings_, [](const auto&, const auto& shown) { shown(); });
+    ASSERT_TRUE(put(block_net));
+    other.put(entry("block", "buyer", "mallory"), [](const StoreResult<void>& done) { EXPECT_TRUE(done); });
+    ASSERT_TRUE(put(entry("allow", "buyer", "alice")));
+    EXPECT_THAT(lines(), ElementsAre("operator: block address 203.0.113.0/24", "operator: allow buyer alice",
+                                     "operator: block buyer mallory"));
+    other.remove(block_net, [](const StoreResult<void>& done) { EXPECT_TRUE(done); });
+    EXPECT_EQ(remove(block_net).error().code, StoreErrc::not_found);
+}
+
+TEST_F(Desk, WhatCannotBeReadLeavesTheListsAsTheyWereAndIsNotOverwritten) {
+    ASSERT_TRUE(put(block_net));
+    ASSERT_TRUE(settings_.put("risk.lists", "a newer program's word"));
+    EXPECT_EQ(desk_.look().error().code, StoreErrc::damaged);
+    EXPECT_EQ(standing(), blocked);
+    EXPECT_EQ(put(allow_net).error().code, StoreErrc::damaged);
+    EXPECT_EQ(standing(), blocked);
+    EXPECT_EQ(*settings_.get("risk.lists"), "a newer program's word");
+}
+
 TEST_F(Desk, FullListsTakeNoMoreAndKeepWhatTheyHave) {
     std::vector<ListEntry> many;
     for (size_t i = 0; i + 1 < RiskLists::entries_max; ++i) {

@@ -144,6 +144,7 @@ Standing RiskLists::of(const Address& address) const {
 }
 
 Standing RiskLists::of(const BuyerId& buyer) const {
+    if (buyers_.empty()) return Standing::neutral;  // nearly always: the name need not be hashed
     const auto found = buyers_.find(buyer);
     return found == buyers_.end() ? Standing::neutral : found->second;
 }

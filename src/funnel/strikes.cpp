@@ -12,9 +12,9 @@ namespace {
 constexpr Uptime tick = milliseconds(100);
 constexpr uint64_t time_mask = UINT32_MAX;
 
-// 2^32 ticks are 13 years of uptime.
+// 2^32 ticks are 13 years of uptime. A time before this machine's began is its beginning.
 uint32_t ticks_of(Uptime time) {
-    return static_cast<uint32_t>(std::min<int64_t>(time / tick, UINT32_MAX));
+    return static_cast<uint32_t>(std::clamp<int64_t>(time / tick, 0, UINT32_MAX));
 }
 
 uint32_t tag_in(uint64_t word) {
@@ -59,21 +59,44 @@ void Strikes::set_terms(const StrikeTerms& terms) {
     slow_every_ticks_ = std::max<uint64_t>(1, ticks_of(terms.slow_every));
 }
 
-// Twice what bars is the most: a buyer's software gone wrong overnight is not barred for a week.
-uint64_t Strikes::later(uint64_t forgotten_at, uint64_t ticks, uint32_t now) const {
-    const uint64_t most = now + most_ticks_.load(std::memory_order_relaxed);
-    return std::min(std::max<uint64_t>(forgotten_at, now) + ticks, most);
+Uptime Strikes::remembered_max() const {
+    return tick * static_cast<int64_t>(most_ticks_.load(std::memory_order_relaxed));
 }
 
-void Strikes::strike(const BuyerId& buyer, Strike kind, Uptime uptime) {
+// Twice what bars is the most: a buyer's software gone wrong overnight is not barred for a week. One that
+// is heard of late takes nothing away from what has been given since.
+uint64_t Strikes::later(uint64_t forgotten_at, uint64_t ticks, uint32_t now) const {
+    const uint64_t most = now + most_ticks_.load(std::memory_order_relaxed);
+    return std::max(std::min(std::max<uint64_t>(forgotten_at, now) + ticks, most), forgotten_at);
+}
+
+void Strikes::strike(const BuyerId& buyer, Strike kind, Uptime now) {
+    strikes_total_.fetch_add(1, std::memory_order_relaxed);
+    hear(buyer, kind, now);
+    if (feed_ != nullptr) feed_->tell(buyer, kind);
+}
+
+void Strikes::hear(const BuyerId& buyer, Strike kind, Uptime uptime) {
     const uint64_t hash = hash_of(buyer);
     const uint32_t now = ticks_of(uptime);
-    const uint64_t ticks = strike_ticks_[static_cast<size_t>(kind)].load(std::memory_order_relaxed);
     Set& set = set_of(hash);
-    strikes_total_.fetch_add(1, std::memory_order_relaxed);
+    if (kind == Strike::turn_taken) return hear_turn(set, tag_of(hash), now);
+    const uint64_t ticks = strike_ticks_[static_cast<size_t>(kind)].load(std::memory_order_relaxed);
     if (add_to_own(set, tag_of(hash), ticks, now)) return;
     overflowed_total_.fetch_add(1, std::memory_order_relaxed);
     add_to_shared(set.shared_forgotten_at, ticks, now);
+}
+
+// Who has no points here, or shares them, has no turn of his own to be late for.
+void Strikes::hear_turn(Set& set, uint32_t tag, uint32_t at) {
+    const Found found = find(set, tag, at);
+    if (found.way == ways) return;
+    const uint64_t next = word_of(tag, at + slow_every_ticks_.load(std::memory_order_relaxed));
+    Word& turn = set.turn_at[found.way];
+    uint64_t seen = turn.load(std::memory_order_relaxed);
+    while ((tag_in(seen) != tag || seen < next) &&
+           !turn.compare_exchange_weak(seen, next, std::memory_order_relaxed)) {
+    }
 }
 
 bool Strikes::add_to_own(Set& set, uint32_t tag, uint64_t ticks, uint32_t now) const {
@@ -154,8 +177,10 @@ ConductRuling Strikes::admit(const BuyerId& buyer, Uptime uptime) {
         const uint64_t left = tag_in(seen) == tag ? left_of(seen, now) : 0;  // else of a buyer before
         if (left > 0) return {conduct, static_cast<int64_t>(left) * tick};
         const uint64_t next = word_of(tag, now + slow_every_ticks_.load(std::memory_order_relaxed));
-        if (turn.compare_exchange_weak(seen, next, std::memory_order_relaxed)) return {conduct, Uptime{}};
+        if (turn.compare_exchange_weak(seen, next, std::memory_order_relaxed)) break;
     }
+    if (has_own && feed_ != nullptr) feed_->tell(buyer, Strike::turn_taken);
+    return {conduct, Uptime{}};
 }
 
 }  // namespace doorbuster

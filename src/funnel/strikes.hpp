@@ -14,6 +14,9 @@
 // Two buyers with the same 32 bits in the same set share their points: about 8 in 2^32 for a
 // buyer who has none. The hash is seeded, so nobody can aim at it.
 //
+// Where several processes serve, each tells its strikes to a feed and hears those of the others; both
+// count alike. So do the turns of the slowed. Without the others' the own still count.
+//
 // Thread safety: any thread, lock-free, no allocation. The threads' clocks may differ by less
 // than the resolution of 100 ms without effect.
 #pragma once
@@ -26,15 +29,14 @@
 #include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "sale/ids.hpp"
+#include "store/strike_feed.hpp"
 
 namespace doorbuster {
 
-enum class Strike : uint8_t { failed_check, refused_token, abandoned_hold };
-
 struct StrikeTerms {
-    std::array<uint32_t, 3> points{1, 1, 2};  // of each kind of strike
-    uint32_t slow_at = 5;                     // points
-    uint32_t bar_at = 10;                     // points
+    std::array<uint32_t, strike_kinds> points{1, 1, 2};  // of each kind of strike
+    uint32_t slow_at = 5;                                // points
+    uint32_t bar_at = 10;                                // points
     Uptime forget = std::chrono::seconds(60);
     Uptime slow_every = std::chrono::seconds(5);
 };
@@ -54,7 +56,19 @@ public:
     // REQUIRES: buyers_max is a power of two, at least `ways`; slow_at and bar_at are at least 1.
     Strikes(size_t buyers_max, const StrikeTerms& terms, uint64_t seed = process_hash_seed());
 
+    // Those given from here on are told to the feed, which must outlive this.
+    // REQUIRES: before anybody strikes.
+    void tell_to(StrikeFeed& feed) { feed_ = &feed; }
+
+    // Given here.
     void strike(const BuyerId&, Strike, Uptime now);
+
+    // Given elsewhere, or a turn that was taken there, some time before: it counts as if it had been here
+    // then.
+    void hear(const BuyerId&, Strike, Uptime at);
+
+    // A strike that was given longer ago than this is surely forgotten.
+    Uptime remembered_max() const;
 
     // How the buyer stands, without using up a turn: only the barred have to wait.
     ConductRuling conduct_of(const BuyerId&, Uptime now) const;
@@ -68,6 +82,7 @@ public:
     // Also while others read. Points given before keep their time.
     void set_terms(const StrikeTerms& terms);
 
+    // Given here.
     uint64_t strikes_total() const { return strikes_total_.load(std::memory_order_relaxed); }
     uint64_t overflowed_total() const { return overflowed_total_.load(std::memory_order_relaxed); }
     size_t memory_bytes() const { return sets_.size() * sizeof(Set); }
@@ -95,14 +110,16 @@ private:
     bool add_to_own(Set& set, uint32_t tag, uint64_t ticks, uint32_t now) const;
     void add_to_shared(Word& shared, uint64_t ticks, uint32_t now) const;
     uint64_t later(uint64_t forgotten_at, uint64_t ticks, uint32_t now) const;
+    void hear_turn(Set& set, uint32_t tag, uint32_t at);
     Conduct judge(const Found&) const;
     ConductRuling barred(const Found&) const;
 
     // Fixed at construction.
     const uint64_t seed_;
+    StrikeFeed* feed_ = nullptr;  // set once, before the strikes
 
     // Written by set_terms, in ticks.
-    std::array<std::atomic<uint64_t>, 3> strike_ticks_;
+    std::array<std::atomic<uint64_t>, strike_kinds> strike_ticks_;
     std::atomic<uint64_t> slow_ticks_, bar_ticks_, most_ticks_, slow_every_ticks_;
 
     // Changed by strikes and admissions, one CAS each.

@@ -4,6 +4,8 @@
 
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace doorbuster {
 namespace {
@@ -130,6 +132,70 @@ TEST(Strikes, NewTermsCountFromNowOn) {
     stricter.bar_at = 4;
     strikes.set_terms(stricter);
     EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, barred);
+}
+
+struct Told final : StrikeFeed {
+    void tell(const BuyerId& buyer, Strike kind) override { all.emplace_back(buyer, kind); }
+    std::vector<std::pair<BuyerId, Strike>> all;
+};
+
+TEST(Strikes, WhatIsGivenHereIsToldAndWhatIsHeardCountsAndIsNotToldAgain) {
+    Strikes here(64, terms), there(64, terms);
+    Told told;
+    here.tell_to(told);
+    there.tell_to(told);
+    here.strike(alice, Strike::abandoned_hold, t0);
+    ASSERT_EQ(told.all, (std::vector{std::pair(alice, Strike::abandoned_hold)}));
+    there.hear(alice, Strike::abandoned_hold, t0);
+    EXPECT_EQ(there.conduct_of(alice, t0).conduct, slowed);
+    EXPECT_EQ(told.all.size(), 1u);
+    EXPECT_EQ(there.strikes_total(), 0u);
+}
+
+TEST(Strikes, ATurnThatASlowedBuyerTookElsewhereIsGoneHereToo) {
+    Strikes here(64, terms), there(64, terms);
+    Told told;
+    here.tell_to(told);
+    for (Strikes* one : {&here, &there}) {
+        for (int i = 0; i < 3; ++i) one->hear(alice, Strike::failed_check, t0);
+    }
+    ASSERT_EQ(here.conduct_of(alice, t0).conduct, slowed);
+    ASSERT_TRUE(here.admit(alice, t0).passes());
+    ASSERT_EQ(told.all, (std::vector{std::pair(alice, Strike::turn_taken)}));
+    there.hear(alice, Strike::turn_taken, t0);
+    EXPECT_EQ(there.admit(alice, t0).retry_after, here.admit(alice, t0).retry_after);
+    EXPECT_FALSE(there.admit(alice, t0).passes());
+    EXPECT_EQ(told.all.size(), 1u) << "who is held back has taken no turn";
+    there.hear(bob, Strike::turn_taken, t0);
+    EXPECT_TRUE(there.admit(bob, t0).passes()) << "nobody is slowed for a turn";
+}
+
+TEST(Strikes, OneThatIsHeardLateIsForgottenAsIfItHadBeenGivenHere) {
+    Strikes here(64, terms), there(64, terms);
+    strike(here, alice, 3);
+    for (int i = 0; i < 3; ++i) there.hear(alice, Strike::failed_check, t0);
+    for (const int s : {0, 9, 10, 11, 20, 30}) {
+        EXPECT_EQ(there.conduct_of(alice, t0 + seconds(s)).conduct,
+                  here.conduct_of(alice, t0 + seconds(s)).conduct)
+            << s;
+    }
+    there.hear(bob, Strike::failed_check, -seconds(5));  // before this machine was started
+    EXPECT_EQ(there.conduct_of(bob, t0).conduct, fine);
+}
+
+TEST(Strikes, OneThatIsHeardLateTakesNothingAway) {
+    Strikes strikes(64, terms);
+    strike(strikes, alice, 100);
+    const auto before = strikes.conduct_of(alice, t0);
+    strikes.hear(alice, Strike::failed_check, t0 - seconds(60));
+    EXPECT_EQ(strikes.conduct_of(alice, t0).retry_after, before.retry_after);
+}
+
+TEST(Strikes, NoneIsRememberedForLongerThanItSays) {
+    Strikes strikes(64, terms);
+    strike(strikes, alice, 100, t0 - strikes.remembered_max());
+    for (int i = 0; i < 5; ++i) strikes.strike(alice, Strike::failed_check, t0);
+    EXPECT_EQ(strikes.conduct_of(alice, t0).conduct, slowed) << "five points, and nothing of before";
 }
 
 TEST(Strikes, NoneIsLostBetweenThreads) {

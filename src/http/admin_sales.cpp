@@ -9,6 +9,7 @@
 #include "http/admin_problem.hpp"
 #include "http/etag.hpp"
 #include "http/json_body.hpp"
+#include "http/rebuild_body.hpp"
 #include "http/restock_body.hpp"
 #include "http/route.hpp"
 #include "http/sale_json.hpp"
@@ -24,6 +25,27 @@ Problem problem_of(const StoreError& error) {
     if (error.code == StoreErrc::conflict)
         return {Code::version_changed, "the sale has changed: read it again"};
     return admin_problem(error);
+}
+
+json::array warm_up_json(const WarmUpFindings& findings) {
+    json::array list;
+    for (const WarmUpFinding& finding : findings) {
+        list.push_back(json::object{{"check", finding.check},
+                                    {"severity", doorbuster::name_of(finding.severity)},
+                                    {"what", finding.what},
+                                    {"mend", finding.mend}});
+    }
+    return list;
+}
+
+json::array books_json(const std::vector<BookEpoch>& books) {
+    json::array list;
+    for (const BookEpoch& book : books) {
+        list.push_back(json::object{{"id", book.item.view()},
+                                    {"epoch", book.epoch},
+                                    {"state", book.is_open ? "open" : "rebuilding"}});
+    }
+    return list;
 }
 
 std::string headers_with(uint64_t version) {
@@ -90,22 +112,29 @@ void AdminSales::status(Exchange& exchange, std::string_view sale) {
     if (listed == nullptr) return;
     const PurchaseDesk::Figures books = services_.purchases.figures();
     const json::object ledger{{"acceptances_total", books.acceptances}};
-    const json::object orders{{"ordered_total", worker_.ordered()},
-                              {"cancelled_total", worker_.cancelled()},
-                              {"dead_letters_total", worker_.dead_letters()},
-                              {"position", worker_.position()}};
+    const OrderFigures figures = services_.order_figures();
+    const json::object orders{{"ordered_total", figures.ordered},
+                              {"cancelled_total", figures.cancelled},
+                              {"dead_letters_total", figures.dead_letters},
+                              {"position", figures.position}};
     const json::object queue{
         {"queued", books.queued},
         {"predicted_wait_ms", std::chrono::duration_cast<milliseconds>(books.predicted_wait).count()}};
     // Only the first two are the sale's; the rest count over all sales since the process started.
     json::object server;
     for (const json::object* block : {&ledger, &orders, &queue}) server.insert(block->begin(), block->end());
-    replies_.send(
-        exchange,
-        Answer{.body = fmt::format(
-                   R"({{"sale":{},"items":{},"server":{},"ledger":{},"orders":{},"queue":{}}})",
-                   json::serialize(admin_sale_json(*listed)), stock_text(*listed), json::serialize(server),
-                   json::serialize(ledger), json::serialize(orders), json::serialize(queue))});
+    const auto body =
+        [figures = fmt::format(R"({{"sale":{},"items":{},"server":{},"ledger":{},"orders":{},"queue":{})",
+                               json::serialize(admin_sale_json(*listed)), stock_text(*listed),
+                               json::serialize(server), json::serialize(ledger), json::serialize(orders),
+                               json::serialize(queue))](const WarmUpFindings& findings) {
+            return fmt::format(R"({},"warm_up":{}}})", figures, json::serialize(warm_up_json(findings)));
+        };
+    if (listed->state != SaleState::warming && listed->state != SaleState::ready)
+        return replies_.send(exchange, Answer{.body = body({})});
+    replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, body] {
+        replies_.later(exchange, Answer{.body = body(services_.desk.warm_up_of(id))});
+    });
 }
 
 void AdminSales::create(Exchange& exchange) {
@@ -185,6 +214,65 @@ void AdminSales::restock(Exchange& exchange, std::string_view sale) {
     replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, item = reading.item,
                                          units = reading.units, version = *version, now] {
         services_.desk.restock(id, item, units, version, now, answer_with_sale(exchange, 200));
+    });
+}
+
+bool AdminSales::has_books_elsewhere(Exchange& exchange) {
+    if (services_.rebuilds != nullptr) return true;
+    replies_.refuse(exchange,
+                    Problem{.code = Code::wrong_state,
+                            .detail = "the books of this server are in its own memory, and are rebuilt from "
+                                      "the ledger whenever it starts: there is nothing to rebuild by hand"});
+    return false;
+}
+
+void AdminSales::rebuild(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr) return;
+    RebuildReading reading;
+    if (!exchange.request().body.empty()) {
+        const auto body = read_json_body(replies_, exchange);
+        if (!body) return;
+        reading = read_rebuild(*body);
+        if (!reading.faults.empty())
+            return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(reading.faults)});
+    }
+    std::vector<ItemId> items;
+    for (const ListedItem& item : listed->items) {
+        if (!reading.item || item.item.id.view() == *reading.item) items.push_back(item.item.id);
+    }
+    if (items.empty())
+        return replies_.refuse(exchange, Problem{Code::not_found, "the sale has no item with this id"});
+    if (!has_books_elsewhere(exchange)) return;
+    const Phase phase = phase_in(listed->state);
+    if ((phase == Phase::not_ready && listed->state != SaleState::warming) || phase == Phase::closed) {
+        return replies_.refuse(
+            exchange, Problem{Code::wrong_state,
+                              fmt::format("the sale is {}; it has books from its warm-up until it is closed",
+                                          doorbuster::name_of(listed->state))});
+    }
+
+    replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id, items = std::move(items),
+                                         reason = std::move(reading.reason)] {
+        const auto asked = services_.rebuilds->ask(id, items, reason);
+        if (!asked) return replies_.later(exchange, admin_problem(asked.error()));
+        replies_.later(
+            exchange,
+            Answer{.status = 202,
+                   .headers = fmt::format("{}Location: /v1/sales/{}/rebuild\r\n", no_store, id.view()),
+                   .body = json::serialize(json::object{
+                       {"sale", id.view()}, {"reason", reason}, {"items", books_json(*asked)}})});
+    });
+}
+
+void AdminSales::show_books(Exchange& exchange, std::string_view sale) {
+    const ListedSale* listed = find(exchange, sale);
+    if (listed == nullptr || !has_books_elsewhere(exchange)) return;
+    replies_.on_orders_thread(exchange, [this, &exchange, id = listed->sale.id] {
+        const auto books = services_.rebuilds->epochs(id);
+        if (!books) return replies_.later(exchange, admin_problem(books.error()));
+        replies_.later(exchange, Answer{.body = json::serialize(json::object{
+                                            {"sale", id.view()}, {"items", books_json(*books)}})});
     });
 }
 

@@ -11,15 +11,13 @@
 #include <string_view>
 
 #include "http/replies.hpp"
-#include "orders/worker.hpp"
 #include "sale/catalogue.hpp"
 
 namespace doorbuster {
 
 class AdminSales {
 public:
-    AdminSales(Services& services, Replies& replies, const OrderWorker& worker)
-        : services_(services), replies_(replies), worker_(worker) {}
+    AdminSales(Services& services, Replies& replies) : services_(services), replies_(replies) {}
 
     void set_catalogue(std::shared_ptr<const Catalogue> catalogue) { catalogue_ = std::move(catalogue); }
 
@@ -30,6 +28,8 @@ public:
     void change(Exchange&, std::string_view sale);
     void act(Exchange&, std::string_view sale, SaleVerb);
     void restock(Exchange&, std::string_view sale);
+    void rebuild(Exchange&, std::string_view sale);
+    void show_books(Exchange&, std::string_view sale);  // how far it is
 
 private:
     const ListedSale* find(Exchange&, std::string_view sale);
@@ -38,10 +38,11 @@ private:
     bool read_version(Exchange&, const ListedSale&, bool required, std::optional<uint64_t>& into);
 
     SaleDesk::Done answer_with_sale(Exchange&, int status);
+    // Refuses and returns false where the books are in no other place.
+    bool has_books_elsewhere(Exchange&);
 
     Services& services_;
     Replies& replies_;
-    const OrderWorker& worker_;
     std::shared_ptr<const Catalogue> catalogue_;
 };
 

@@ -32,10 +32,10 @@ bool is_admin(std::string_view authorization, std::string_view key) {
     return equal_in_constant_time(authorization.substr(scheme.size()), key);
 }
 
-AdminApi::AdminApi(Services& services, RiskServices& risk, const OrderWorker& worker)
+AdminApi::AdminApi(Services& services, RiskServices& risk)
     : services_(services),
       replies_(services, probe_),
-      sales_(services, replies_, worker),
+      sales_(services, replies_),
       orders_(services, replies_),
       events_(services, replies_),
       risk_(services, risk, replies_),
@@ -90,6 +90,11 @@ void AdminApi::handle_sale(Exchange& exchange, const PathParts& path) {
     if (path[3] == "status") {
         if (!is_read(method)) return replies_.refuse_method(exchange, "GET, HEAD");
         return sales_.status(exchange, path[2]);
+    }
+    if (path[3] == "rebuild") {
+        if (is_read(method)) return sales_.show_books(exchange, path[2]);
+        if (method == Method::post) return sales_.rebuild(exchange, path[2]);
+        return replies_.refuse_method(exchange, "GET, HEAD, POST");
     }
     const Verb* verb = find_verb(path[3]);
     if (verb == nullptr && path[3] != "restock") return replies_.refuse(exchange, Code::not_found);

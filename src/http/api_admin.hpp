@@ -22,7 +22,7 @@ namespace doorbuster {
 class AdminApi final : public Handler {
 public:
     // Until the first catalogue arrives every call about sales is `rebuilding`.
-    AdminApi(Services& services, RiskServices& risk, const OrderWorker& worker);
+    AdminApi(Services& services, RiskServices& risk);
 
     void set_catalogue(std::shared_ptr<const Catalogue>);
 

@@ -26,6 +26,12 @@ inline CheckReply refusal_of(CheckFault fault) {
     return Code::check_failed;
 }
 
+// A check that was answered before, here or at another gate.
+inline CheckReply sent_again(bool is_right) {
+    if (is_right) return ExcusedCheck{};
+    return Code::check_failed;
+}
+
 inline std::optional<Code> refusal_of(CheckWindow window) {
     switch (window) {
         case CheckWindow::open:

@@ -16,6 +16,21 @@
 
 namespace doorbuster {
 
+// What the widget sends back, `off` away from the right number.
+inline std::string solve(const boost::json::object& made, uint64_t off = 0) {
+    const std::string salt(made.at("salt").as_string());
+    uint64_t number = 0;
+    while (true) {
+        const auto hash = hex_of(sha256(salt + std::to_string(number)));
+        if (made.at("challenge").as_string() == boost::json::string_view(hash.data(), hash.size())) break;
+        ++number;
+    }
+    return base64(fmt::format(
+        R"({{"algorithm":"SHA-256","challenge":"{}","number":{},"salt":"{}","signature":"{}","took":3}})",
+        std::string_view(made.at("challenge").as_string()), number + off, salt,
+        std::string_view(made.at("signature").as_string())));
+}
+
 class CheckFixture : public ::testing::Test {
 protected:
     CheckFixture() {
@@ -59,14 +74,17 @@ protected:
     CheckReply token(std::string body) {
         text = std::move(body);
         request.body = text;
-        return tokens.answer({.request = request,
-                              .listed = listed,
-                              .who = who,
-                              .pow = pow,
-                              .image = image,
-                              .tokens = purchase_tokens,
-                              .token_life = std::chrono::minutes(10),
-                              .now = now});
+        return tokens.answer(token_ask()).reply;
+    }
+    Tokens::Ask token_ask() const {
+        return {.request = request,
+                .listed = listed,
+                .who = who,
+                .pow = pow,
+                .image = image,
+                .tokens = purchase_tokens,
+                .token_life = std::chrono::minutes(10),
+                .now = now};
     }
 
     static boost::json::object body_of(const CheckReply& reply) {
@@ -89,21 +107,6 @@ protected:
         if (problem == nullptr) return "none";
         for (const Fault& fault : problem->faults) pointers += (pointers.empty() ? "" : " ") + fault.pointer;
         return pointers;
-    }
-
-    // What the widget sends back, `off` away from the right number.
-    static std::string solve(const boost::json::object& made, uint64_t off = 0) {
-        const std::string salt(made.at("salt").as_string());
-        uint64_t number = 0;
-        while (true) {
-            const auto hash = hex_of(sha256(salt + std::to_string(number)));
-            if (made.at("challenge").as_string() == boost::json::string_view(hash.data(), hash.size())) break;
-            ++number;
-        }
-        return base64(fmt::format(
-            R"({{"algorithm":"SHA-256","challenge":"{}","number":{},"salt":"{}","signature":"{}","took":3}})",
-            std::string_view(made.at("challenge").as_string()), number + off, salt,
-            std::string_view(made.at("signature").as_string())));
     }
 
     const SigningKeys::Secrets secrets{.current = std::string(32, 's')};

@@ -60,7 +60,7 @@ void OrderEndpoints::list(Exchange& exchange) {
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(faults)});
 
     replies_.look_up(exchange, [buyer = who->buyer, before, limit](Lookups::Readers& readers) -> Reply {
-        auto orders = readers.orders->orders_of(buyer, before, limit + 1);
+        auto orders = readers.order_views().orders_of(buyer, before, limit + 1);
         if (!orders) return failed_store(orders.error());
         return page_of(std::move(*orders), limit);
     });
@@ -74,7 +74,7 @@ void OrderEndpoints::show(Exchange& exchange, std::string_view order) {
 
     replies_.look_up(exchange, not_found_, not_found_.question(*id, who->buyer),
                      [id = *id, buyer = who->buyer](Lookups::Readers& readers) -> Reply {
-                         const auto found = readers.orders->find_order(id);
+                         const auto found = readers.order_views().find_order(id);
                          if (!found) return failed_store(found.error());
                          if (!*found || (*found)->buyer != buyer) return Problem{Code::not_found};
                          return answer_with(**found);

@@ -7,6 +7,7 @@
 #include "http/api_public.hpp"
 #include "http/language.hpp"
 #include "http/response.hpp"
+#include "http/untouched_testing.hpp"
 #include "sale/testing.hpp"
 
 namespace {
@@ -18,6 +19,10 @@ thread_local uint64_t allocations = 0;
     ++allocations;
     if (void* room = std::malloc(size == 0 ? 1 : size)) return room;
     throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(size == 0 ? 1 : size);
 }
 [[gnu::noinline]] void operator delete(void* room) noexcept {
     std::free(room);
@@ -37,19 +42,13 @@ struct EmptyDesk final : PurchaseDesk {  // who gets this far hears `rebuilding`
     Submitted submit(PurchaseCommand&&) override { return Submitted::rebuilding; }
     uint64_t units_waited_for(ItemSlot) override { return 0; }
     Figures figures() const override { return {}; }
+    void set_pace(const Pacing&) override {}
 };
 
 struct FixedClock final : Clock {
     Instant now() override { return t0; }
     Uptime uptime() override { return 1h; }
 };
-
-// A place for what no refusal touches: nothing is ever built in it.
-template <class T>
-T& untouched() {
-    alignas(T) static std::byte room[sizeof(T)];
-    return reinterpret_cast<T&>(room);
-}
 
 // Writes as a connection does, into an output that has been used before.
 class Asked final : public Exchange {
@@ -180,6 +179,7 @@ protected:
                       .outbox = untouched<Outbox>(),
                       .notifier = untouched<Notifier>(),
                       .books = untouched<BookControl>(),
+                      .order_figures = {},
                       .on_audit_thread = {},
                       .funnel_state = {level, strikes, burned, images, arrivals},
                       .funnel_rules = rules(),

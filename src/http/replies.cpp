@@ -76,8 +76,14 @@ void Replies::on_orders_thread(Exchange& exchange, std::function<void()> task) {
 }
 
 Problem failed_store(const StoreError& error) {
+    // A store that is away comes back by itself: whoever asks again finds it.
+    const bool is_away = error.code == StoreErrc::unavailable || error.outcome_unknown;
+    if (is_away) {
+        log_warn("a request waits for the store", {{"error", error.text()}});
+        return {error.outcome_unknown ? Code::unknown : Code::overloaded};
+    }
     log_error("a request failed at the store", {{"error", error.text()}});
-    return {error.outcome_unknown ? Code::unknown : Code::internal};
+    return {Code::internal};
 }
 
 }  // namespace doorbuster

@@ -14,8 +14,11 @@
 #include "orders/orders_thread.hpp"
 #include "orders/payment_desk.hpp"
 #include "orders/sale_desk.hpp"
+#include "orders/worker.hpp"
 #include "sale/catalogue.hpp"
+#include "store/books_rebuild.hpp"
 #include "store/purchase_desk.hpp"
+#include "store/shared_marks.hpp"
 
 namespace doorbuster {
 
@@ -35,9 +38,12 @@ struct Services {
     Outbox& outbox;      // on the orders thread, as the orders
     Notifier& notifier;  // there, too
     BookControl& books;
+    std::function<OrderFigures()> order_figures;
+    BooksRebuild* rebuilds = nullptr;  // on the orders thread; none: the books are this process' own
     // Runs the task on the audit thread; false if that has no room.
     std::function<bool(std::function<void(audit::AuditDesk&)>)> on_audit_thread{};
     FunnelState funnel_state;
+    SharedMarks* marks = nullptr;  // where several processes serve: a check counts once among them all
     std::shared_ptr<const FunnelRules> funnel_rules;  // as at the start; the gates get newer ones
     size_t gate_threads = 1;                      // among which what the server may do per second is shared
     std::vector<WebhookSecret> provider_secrets;  // of the payment provider's events; none: none are taken

@@ -61,41 +61,47 @@ std::optional<CheckReply> Tokens::Body::read(const Request& request) {
     return Problem{.code = Code::invalid, .faults = std::move(faults)};
 }
 
-CheckReply Tokens::answer(const Ask& ask) {
+Tokens::Answered Tokens::answer(const Ask& ask) {
     Body body;
-    if (auto refusal = body.read(ask.request)) return std::move(*refusal);
+    if (auto refusal = body.read(ask.request)) return {std::move(*refusal)};
 
-    if (const auto closed = refusal_of(check_window(ask.listed, ask.now))) return *closed;
-    if (check_asked(ask.listed.sale.human_check, ask.who.check) == HumanCheck::none) return no_check_asked();
+    if (const auto closed = refusal_of(check_window(ask.listed, ask.now))) return {*closed};
+    if (check_asked(ask.listed.sale.human_check, ask.who.check) == HumanCheck::none)
+        return {no_check_asked()};
     // Before the check is touched: a slip in the item's name burns nothing.
     const ListedItem* item = ask.listed.find(body.item().value);
-    if (item == nullptr) return Code::not_found;
+    if (item == nullptr) return {Code::not_found};
 
     return body.is_pow() ? answer_pow(ask, body, item->item.id) : answer_image(ask, body, item->item.id);
 }
 
-CheckReply Tokens::answer_pow(const Ask& ask, const Body& body, const ItemId& item) {
+Tokens::Answered Tokens::answer_pow(const Ask& ask, const Body& body, const ItemId& item) {
     const auto read =
         ask.pow.read(body.answer().value, {.sale = ask.listed.sale.id, .buyer = ask.who.buyer}, ask.now);
-    if (!read) return refusal_of(read.error());
-    const Burn burn = burned_.burn(read->mark, read->expires_at);
-    if (burn == Burn::full) return Code::overloaded;
+    if (!read) return {refusal_of(read.error())};
     const bool is_named = !body.has_challenge() || body.challenge().value == read->id();
-    if (!read->is_right || !is_named) return Code::check_failed;
-    if (burn != Burn::first) return ExcusedCheck{};
-    return mint(ask, item, read->id());
+    return settle(ask, item, {read->id(), {read->mark, read->expires_at}, read->is_right && is_named});
 }
 
-CheckReply Tokens::answer_image(const Ask& ask, const Body& body, const ItemId& item) {
+Tokens::Answered Tokens::answer_image(const Ask& ask, const Body& body, const ItemId& item) {
     const std::string_view id = body.challenge().value;
     const auto read = ask.image.read(id, body.answer().value,
                                      {.sale = ask.listed.sale.id, .buyer = ask.who.buyer}, ask.now);
-    if (!read) return refusal_of(read.error());
-    const Burn burn = burned_.burn(read->mark, read->expires_at);
-    if (burn == Burn::full) return Code::overloaded;
-    if (!read->is_right) return Code::check_failed;
-    if (burn != Burn::first) return ExcusedCheck{};
-    return mint(ask, item, id);
+    if (!read) return {refusal_of(read.error())};
+    return settle(ask, item, {id, {read->mark, read->expires_at}, read->is_right});
+}
+
+Tokens::Answered Tokens::settle(const Ask& ask, const ItemId& item, const Judged& judged) {
+    switch (burned_.burn(judged.check.mark, judged.check.expires_at)) {
+        case Burn::full:
+            return {Code::overloaded};
+        case Burn::again:
+            return {sent_again(judged.is_right)};
+        case Burn::first:
+            break;
+    }
+    if (!judged.is_right) return {Code::check_failed, judged.check};
+    return {mint(ask, item, judged.id), judged.check};
 }
 
 CheckReply Tokens::mint(const Ask& ask, const ItemId& item, std::string_view check) {

@@ -9,10 +9,14 @@
 // times at once is one try. Whatever is wrong with a check is the same refusal, so that a guess
 // teaches nothing.
 //
+// Where several processes serve, another one may have burned the check before: whoever is told that
+// this answer burned it here must ask the others before the reply leaves.
+//
 // Thread safety: none; one per gate thread. The burned are shared by all of them.
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "funnel/burned.hpp"
@@ -39,12 +43,26 @@ public:
         std::chrono::seconds token_life;
         Instant now;
     };
-    CheckReply answer(const Ask&);
+    struct BurnedCheck {
+        uint64_t mark;
+        Instant expires_at;
+    };
+    struct Answered {
+        CheckReply reply;
+        std::optional<BurnedCheck> burned = {};  // by this answer, right or wrong
+    };
+    Answered answer(const Ask&);
 
 private:
     struct Body;
-    CheckReply answer_pow(const Ask&, const Body&, const ItemId&);
-    CheckReply answer_image(const Ask&, const Body&, const ItemId&);
+    Answered answer_pow(const Ask&, const Body&, const ItemId&);
+    Answered answer_image(const Ask&, const Body&, const ItemId&);
+    struct Judged {
+        std::string_view id;
+        BurnedCheck check;
+        bool is_right;
+    };
+    Answered settle(const Ask&, const ItemId&, const Judged&);
     CheckReply mint(const Ask&, const ItemId&, std::string_view check);
 
     Burned& burned_;

@@ -75,6 +75,26 @@ TEST_F(TokensTest, AWrongAnswerBurnsTheCheck) {
     EXPECT_EQ(code_of(token(image_answer(shown, "CEH349"))), Code::check_failed);
 }
 
+TEST_F(TokensTest, WhatIsBurnedByAnAnswerIsToldRightOrWrongAndOnlyThen) {
+    const auto burned_by = [&](std::string body) {
+        text = std::move(body);
+        request.body = text;
+        return tokens.answer(token_ask()).burned;
+    };
+    const json::object one = body_of(challenge("")), two = body_of(challenge(""));
+    const auto by_right = burned_by(pow_answer(solve(one)));
+    ASSERT_TRUE(by_right);
+    EXPECT_GT(by_right->expires_at, now);
+    EXPECT_FALSE(burned_by(pow_answer(solve(one)))) << "it was before";
+    const auto by_wrong = burned_by(pow_answer(solve(two, 1)));
+    ASSERT_TRUE(by_wrong);
+    EXPECT_NE(by_wrong->mark, by_right->mark);
+    EXPECT_FALSE(burned_by(pow_answer("garbage")));
+    const json::object shown = picture();
+    EXPECT_FALSE(burned_by("{}"));
+    EXPECT_TRUE(burned_by(image_answer(shown, "CEH394")));
+}
+
 TEST_F(TokensTest, AnotherBuyersCheckFailsAndIsNotBurnedByThat) {
     const json::object made = body_of(challenge(""));
     who.buyer = bob;
@@ -123,15 +143,7 @@ TEST_F(TokensTest, WhenNoMoreCanBeRememberedNobodyPasses) {
     Tokens full(small);
     const std::string answer = pow_answer(solve(body_of(challenge(""))));
     request.body = answer;
-    const Tokens::Ask ask{.request = request,
-                          .listed = listed,
-                          .who = who,
-                          .pow = pow,
-                          .image = image,
-                          .tokens = purchase_tokens,
-                          .token_life = 10min,
-                          .now = now};
-    EXPECT_EQ(code_of(full.answer(ask)), Code::overloaded);
+    EXPECT_EQ(code_of(full.answer(token_ask()).reply), Code::overloaded);
 }
 
 TEST_F(TokensTest, ALostMemoryGivesTheSamePurchaseAgain) {
@@ -146,15 +158,7 @@ TEST_F(TokensTest, ALostMemoryGivesTheSamePurchaseAgain) {
     Tokens after_restart(fresh);
     request.body = answer;
     now += 1s;
-    const auto again = after_restart.answer({.request = request,
-                                             .listed = listed,
-                                             .who = who,
-                                             .pow = pow,
-                                             .image = image,
-                                             .tokens = purchase_tokens,
-                                             .token_life = 10min,
-                                             .now = now});
-    EXPECT_EQ(purchase_in(body_of(again)), first);
+    EXPECT_EQ(purchase_in(body_of(after_restart.answer(token_ask()).reply)), first);
 }
 
 TEST_F(TokensTest, NoneIsToBeHadBeforeTheWarmUpAfterTheEndOrWhereNoCheckIsAsked) {

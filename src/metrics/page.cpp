@@ -117,6 +117,43 @@ void add_sold_out_changes(Families& families, const std::vector<MetricsSnapshot:
     }
 }
 
+void add_cluster(Families& families, const MetricsSnapshot::Cluster& cluster) {
+    families.gauge("doorbuster_lease_holds", "1 while PostgreSQL's word to sell is not over");
+    families.add(cluster.lease_holds ? 1 : 0);
+    families.gauge("doorbuster_on_duty", "1 where the clock and the money are watched");
+    families.add(cluster.on_duty ? 1 : 0);
+    families.gauge("doorbuster_partitions_held", "Partitions of the ledger whose orders are made here");
+    families.add(cluster.partitions_held);
+    families.counter("doorbuster_partitions_lost_total", "Partitions that another worker has taken over");
+    families.add(cluster.partitions_lost_total);
+    families.counter("doorbuster_partition_troubles_total",
+                     "Times that a partition's orders began anew because a store was in trouble");
+    families.add(cluster.partition_troubles_total);
+    families.counter("doorbuster_partitions_unreadable_total",
+                     "Times that a partition could not be read here: somebody has to look");
+    families.add(cluster.partitions_unreadable_total);
+    families.gauge("doorbuster_rebuilds_under_way", "Books in Redis that are being rebuilt from here");
+    families.add(cluster.rebuilds_under_way);
+    families.counter("doorbuster_rebuilds_total", "Books in Redis that were rebuilt from here");
+    families.add(cluster.rebuilds_total);
+    families.gauge("doorbuster_releases_waiting", "Units' releases that have not reached Redis");
+    families.add(cluster.releases_waiting);
+    families.counter("doorbuster_takes_swept_total", "Takes brought to the ledger for a gate that went away");
+    families.add(cluster.takes_swept_total);
+    families.counter("doorbuster_producers_replaced_total",
+                     "Times that Kafka's producer had to be made anew");
+    families.add(cluster.producers_replaced_total);
+    families.counter("doorbuster_checks_unknown_total",
+                     "Answers to checks refused because Redis did not say whether they were the first");
+    families.add(cluster.checks_unknown_total);
+    families.counter("doorbuster_strikes_told_total", "Strikes and used turns for other gates to hear of");
+    families.add(cluster.strikes_told_total);
+    families.counter("doorbuster_strikes_heard_total", "Strikes and used turns that other gates told of");
+    families.add(cluster.strikes_heard_total);
+    families.counter("doorbuster_strikes_untold_total", "Strikes that other gates never heard of");
+    families.add(cluster.strikes_untold_total);
+}
+
 }  // namespace
 
 std::string metrics_text(const MetricsSnapshot& snapshot) {
@@ -147,6 +184,7 @@ std::string metrics_text(const MetricsSnapshot& snapshot) {
     families.add(snapshot.cancelled_total, {{"outcome", "cancelled"}});
     families.add(snapshot.dead_letters_total, {{"outcome", "dead_letter"}});
 
+    if (snapshot.cluster) add_cluster(families, *snapshot.cluster);
     add_money(families, snapshot.money);
 
     families.gauge("doorbuster_level", "0 normal, 1 no_browse, 2 purchase_only, 3 closed");

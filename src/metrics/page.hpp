@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,18 @@ struct MetricsSnapshot {
     // The order worker. Behind: accepted, not yet placed.
     uint64_t orders_position = 0, orders_behind = 0;
     uint64_t ordered_total = 0, cancelled_total = 0, dead_letters_total = 0;
+
+    // This process's part in a cluster.
+    struct Cluster {
+        bool lease_holds = false, on_duty = false;
+        uint64_t partitions_held = 0, partitions_lost_total = 0, partition_troubles_total = 0,
+                 partitions_unreadable_total = 0;
+        uint64_t rebuilds_under_way = 0, rebuilds_total = 0;
+        uint64_t releases_waiting = 0, takes_swept_total = 0, producers_replaced_total = 0;
+        uint64_t checks_unknown_total = 0;
+        uint64_t strikes_told_total = 0, strikes_heard_total = 0, strikes_untold_total = 0;
+    };
+    std::optional<Cluster> cluster{};
 
     MoneyFigures money;
 

@@ -114,6 +114,7 @@ TEST_F(LettersDeskTest, ARecordThatCannotBeReadCanOnlyBeDropped) {
         StoreResult<std::optional<LedgerRecord>> find_after(uint64_t, const PurchaseId&) override {
             return std::optional<LedgerRecord>();
         }
+        StoreResult<LedgerCut> end() override { return LedgerCut(1); }
     } unreadable;
     ASSERT_TRUE(shop.orders->bury(0, {.position = 1, .entry = {}, .raw = "?"}, "it cannot be read", shop.now)
                     .has_value());

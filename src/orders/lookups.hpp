@@ -24,6 +24,10 @@ public:
     struct Readers {
         std::unique_ptr<LedgerReader> ledger;
         std::unique_ptr<OrdersReader> orders;
+        // A copy that may be a moment behind, for buyers who look at their orders; may be none.
+        std::unique_ptr<OrderViews> copy{};
+
+        OrderViews& order_views() { return copy ? *copy : *orders; }
     };
     using Task = std::function<void(Readers&)>;
 

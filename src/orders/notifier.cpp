@@ -24,8 +24,16 @@ Notifier::Notifier(Outbox& outbox, OrdersReader& reader, uint64_t seed, const Op
 
 void Notifier::set_delivering(bool is_delivering) {
     is_delivering_ = is_delivering;
+    forget_due();
+}
+
+StoreResult<void> Notifier::rest(Instant now) {
+    forget_due();
+    return flush(now);
+}
+
+void Notifier::forget_due() {
     look_at_ = {};
-    if (is_delivering) return;
     ready_.clear();
     has_more_due_ = false;
 }

@@ -73,6 +73,9 @@ public:
     // One turn; to be called at least every `look_every`. True: there is more to do at once.
     [[nodiscard]] StoreResult<bool> step(Instant now, Uptime uptime);
 
+    // Instead of a turn while another process delivers: what was read ahead is its to send.
+    [[nodiscard]] StoreResult<void> rest(Instant now);
+
     void answered(Answer answer);
 
     // The operator's word. not_found: no such event.
@@ -84,6 +87,7 @@ public:
     Figures figures() const;
 
 private:
+    void forget_due();
     bool wants_to_look(Uptime uptime) const;
     StoreResult<void> read_ahead(Instant now);
     StoreResult<void> fill();

@@ -48,8 +48,10 @@ protected:
         }
     }
     void answer(uint64_t event, uint32_t status, std::string error = "") {
-        notifier->answered(
-            {.event = event, .at = now, .status = status, .error = std::move(error), .took = 0ms});
+        answer_to(*notifier, event, status, std::move(error));
+    }
+    void answer_to(Notifier& asker, uint64_t event, uint32_t status, std::string error = "") const {
+        asker.answered({.event = event, .at = now, .status = status, .error = std::move(error), .took = 0ms});
     }
     std::vector<uint64_t> events() const {
         std::vector<uint64_t> numbers;
@@ -186,6 +188,28 @@ TEST_F(NotifierTest, NothingIsLostOverRestarts) {
     for (const uint64_t event : events()) arrived.insert(event);
     EXPECT_FALSE(arrived.contains(1));
     for (uint64_t event = 2; event <= 25; ++event) EXPECT_TRUE(arrived.contains(event)) << event;
+}
+
+TEST_F(NotifierTest, WhatWasReadAheadIsNotSentWhereAnotherDeliveredIt) {
+    start({.in_flight_max = 1});
+    happen(3);
+    run();
+    ASSERT_EQ(events(), std::vector<uint64_t>{1});
+    const std::unique_ptr<Notifier> first = std::move(notifier);
+    answer_to(*first, 1, 204);
+    ASSERT_TRUE(first->rest(now).has_value());
+    EXPECT_EQ(delivery(1).state, DeliveryState::delivered) << "its answer is written, whoever delivers";
+
+    start();
+    run();
+    EXPECT_EQ(events(), (std::vector<uint64_t>{2, 3}));
+    for (const uint64_t event : {2, 3}) answer(event, 204);
+    ASSERT_TRUE(notifier->rest(now).has_value());
+
+    sent.clear();
+    uptime += 1s;
+    ASSERT_TRUE(first->step(now, uptime).has_value());
+    EXPECT_TRUE(sent.empty());
 }
 
 TEST_F(NotifierTest, WithoutAReceiverEventsArePassedOverAndFromTheDayThereIsOneTheyGoOut) {

@@ -7,11 +7,10 @@
 
 namespace doorbuster {
 
-OrdersThread::OrdersThread(Orders& orders, OrderWorker& worker, SaleDesk& desk, Clock& clock,
-                           size_t tasks_max, Failed on_failure)
+OrdersThread::OrdersThread(Orders& orders, OrderWorker* worker, Clock& clock, size_t tasks_max,
+                           Failed on_failure)
     : orders_(orders),
       worker_(worker),
-      desk_(desk),
       clock_(clock),
       tasks_max_(tasks_max),
       on_failure_(std::move(on_failure)) {}
@@ -57,62 +56,64 @@ bool OrdersThread::run_tasks() {
     return !answers.empty() || !tasks.empty();
 }
 
+void OrdersThread::fail(const StoreError& error) {
+    constexpr std::chrono::seconds rest{1};
+    has_failed_ = !on_failure_(error);
+    rests_until_ = clock_.uptime() + rest;
+}
+
+OrderWorker::Next OrdersThread::step_worker(Uptime uptime) {
+    if (worker_ == nullptr) return OrderWorker::Next::idle;
+    worker_wants_records_.store(true);  // before it looks: what comes then wakes this thread
+    const auto stepped = worker_->step(clock_.now(), uptime);
+    if (stepped) return *stepped;
+    fail(stepped.error());
+    return OrderWorker::Next::idle;
+}
+
+bool OrdersThread::run_turns(Uptime uptime) {
+    bool has_more = false;
+    for (const Turn& turn : turns_) {
+        const auto taken = turn(clock_.now(), uptime);
+        if (!taken) {
+            fail(taken.error());
+            return false;
+        }
+        has_more |= *taken;
+    }
+    return has_more;
+}
+
 void OrdersThread::run() {
     constexpr milliseconds tick_every{50};  // what the desks' clocks bring is late by so much at most
     constexpr int quiet_ticks_before_upkeep = 20;
     int quiet_ticks = 0;
-    bool failed = false;
-    auto fail = [&](const StoreError& error) {
-        failed = true;  // tasks are still answered until the process ends
-        on_failure_(error);
-    };
     for (;;) {
         const bool stopping = stopping_.load(std::memory_order_acquire);
         const bool did_tasks = run_tasks();
         const Uptime uptime = clock_.uptime();
-        if (stopping) {
-            worker_.hurry();
-        } else {
-            desk_.tick(clock_.now(), uptime);
-        }
+        if (stopping && worker_ != nullptr) worker_->hurry();
+        const auto may_work = [&] { return !has_failed_ && uptime >= rests_until_; };
+        const bool has_more_turns = !stopping && may_work() && run_turns(uptime);
+        const auto next = may_work() ? step_worker(uptime) : OrderWorker::Next::idle;
+        if (may_work() && orders_.failure()) fail(*orders_.failure());
 
-        auto next = OrderWorker::Next::idle;
-        worker_wants_records_.store(true);  // before it looks: what comes then wakes this thread
-        if (!failed) {
-            const auto stepped = worker_.step(clock_.now(), uptime);
-            if (stepped) {
-                next = *stepped;
-            } else {
-                fail(stepped.error());
-            }
-        }
-        bool more_turns = false;
-        for (const Turn& turn : turns_) {
-            if (failed || stopping) break;
-            const auto taken = turn(clock_.now(), uptime);
-            if (!taken) {
-                fail(taken.error());
-            } else if (*taken) {
-                more_turns = true;
-            }
-        }
-        if (!failed && orders_.failure()) fail(*orders_.failure());
         const bool may_stop = next == OrderWorker::Next::idle || uptime.count() >= stop_by_us_.load();
         if (stopping && !did_tasks && may_stop) return;
-        if (did_tasks || more_turns || next == OrderWorker::Next::more) {
+        if (did_tasks || has_more_turns || next == OrderWorker::Next::more) {
             quiet_ticks = 0;
             continue;
         }
         milliseconds wait = tick_every;
         if (next == OrderWorker::Next::at_later) {
             worker_wants_records_.store(false);
-            const auto left = std::chrono::ceil<milliseconds>(worker_.wait_until() - uptime);
+            const auto left = std::chrono::ceil<milliseconds>(worker_->wait_until() - uptime);
             wait = std::clamp(left, milliseconds(1), tick_every);
         }
         // A worker that gathers is not quiet: its log is copied once for many batches.
         if (wakeup_.sleep(wait) || next == OrderWorker::Next::at_later) {
             quiet_ticks = 0;
-        } else if (!failed && ++quiet_ticks == quiet_ticks_before_upkeep) {
+        } else if (may_work() && ++quiet_ticks == quiet_ticks_before_upkeep) {
             if (const auto kept = orders_.idle(); !kept) fail(kept.error());
         }
     }

@@ -1,6 +1,6 @@
-// OrdersThread: the one thread that writes orders.db.
+// OrdersThread: the one thread of this process that writes sales, orders and payments.
 //
-// It runs the order worker, the clocks of the sale desk and the payment desk and whatever is
+// It runs the order worker, where the orders are made here, the turns of the desks and whatever is
 // posted to it, in turn. Bounded: at most `tasks_max` posted tasks wait; one more is refused.
 // Answers to what this thread asked others are never refused: there are no more of them than
 // it asked.
@@ -13,10 +13,10 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/wakeup.hpp"
-#include "orders/sale_desk.hpp"
 #include "orders/worker.hpp"
 #include "store/orders.hpp"
 
@@ -24,13 +24,15 @@ namespace doorbuster {
 
 class OrdersThread {
 public:
-    using Failed = std::function<void(const StoreError&)>;
+    // True: the store can be used again, and everybody goes on after a pause. False: nothing but tasks is
+    // run any more, which are still answered until the process ends.
+    using Failed = std::function<bool(const StoreError&)>;
 
-    OrdersThread(Orders& orders, OrderWorker& worker, SaleDesk& desk, Clock& clock, size_t tasks_max,
-                 Failed on_failure);
+    // Without a worker, orders are made elsewhere.
+    OrdersThread(Orders& orders, OrderWorker* worker, Clock& clock, size_t tasks_max, Failed on_failure);
     ~OrdersThread();
 
-    // One more that takes its turn on this thread, between those of the desks; true: it has more to
+    // One that takes its turn on this thread, a few times a second at least; true: it has more to
     // do at once. REQUIRES: before start().
     using Turn = std::function<StoreResult<bool>(Instant now, Uptime uptime)>;
     void also_run(Turn turn) { turns_.push_back(std::move(turn)); }
@@ -54,14 +56,20 @@ public:
 private:
     void run();
     bool run_tasks();
+    OrderWorker::Next step_worker(Uptime uptime);
+    bool run_turns(Uptime uptime);
+    void fail(const StoreError& error);
 
     Orders& orders_;
-    OrderWorker& worker_;
-    SaleDesk& desk_;
+    OrderWorker* const worker_;
     Clock& clock_;
     const size_t tasks_max_;
     const Failed on_failure_;
     std::vector<Turn> turns_;  // fixed once it runs
+
+    // The thread's.
+    bool has_failed_ = false;  // and nobody could mend it
+    Uptime rests_until_{};     // after a failure that was mended
 
     std::mutex mutex_;
     std::deque<std::function<void()>> tasks_, answers_;  // guarded by mutex_

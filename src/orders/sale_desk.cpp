@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "base/log.hpp"
 #include "sale/terms.hpp"
@@ -9,6 +11,8 @@
 namespace doorbuster {
 
 namespace {
+
+constexpr std::chrono::seconds warm_up_asked_every{1};
 
 StoreError not_allowed(std::string detail) {
     return {StoreErrc::not_allowed, "changing the sale", std::move(detail)};
@@ -42,10 +46,29 @@ Aim aim_of(SaleVerb verb) {
     return {};
 }
 
+// Told once, and again only when it is something else.
+void log_changes(const SaleId& sale, const WarmUpFindings& before, const WarmUpFindings& now) {
+    const auto same = [](const WarmUpFinding& one, const WarmUpFinding& other) {
+        return one.is_same_as(other);
+    };
+    if (std::ranges::equal(before, now, same)) return;
+    for (const WarmUpFinding& finding : now) {
+        if (std::ranges::any_of(before, [&](const auto& old) { return old.is_same_as(finding); })) continue;
+        log_warn(finding.severity == Severity::failure ? "the warm-up of a sale waits"
+                                                       : "the warm-up of a sale warns",
+                 {{"sale", sale.view()},
+                  {"check", finding.check},
+                  {"what", finding.what},
+                  {"mend", finding.mend}});
+    }
+    if (!is_warm(before) && is_warm(now))
+        log_info("nothing holds the warm-up of a sale any more", {{"sale", sale.view()}});
+}
+
 }  // namespace
 
-SaleDesk::SaleDesk(Orders& orders, BookControl& books, Publish publish)
-    : orders_(orders), books_(books), publish_(std::move(publish)) {}
+SaleDesk::SaleDesk(Orders& orders, BookControl& books, Publish publish, WarmUp warm_up)
+    : orders_(orders), books_(books), publish_(std::move(publish)), warm_up_(std::move(warm_up)) {}
 
 StoreResult<void> SaleDesk::load() {
     auto records = orders_.reader().sales();
@@ -62,6 +85,32 @@ StoreResult<void> SaleDesk::load() {
     return {};
 }
 
+StoreResult<void> SaleDesk::refresh() {
+    auto records = orders_.reader().sales();
+    if (!records) return records.error();
+    for (SaleRecord& record : *records) {
+        const auto [found, is_new] = entries_.try_emplace(record.sale.id.str());
+        Entry& entry = found->second;
+        if (!is_new && record.version <= entry.record.version) continue;
+        // Behind the warm-up items change by a restock alone, and that is in the book's stock.
+        const bool new_books = is_new || (phase_in(entry.record.state) == Phase::not_ready &&
+                                          entry.record.sale.items != record.sale.items);
+        settle(entry, std::move(record), new_books, [](const auto&) {});
+        if (entry.record.state == SaleState::reconciled) close_books(entry, {});
+    }
+    return {};
+}
+
+// As recorded now, where others change it, too.
+StoreResult<SaleDesk::Entry*> SaleDesk::find_fresh(const SaleId& sale) {
+    if (is_shared_) {
+        if (const auto read = refresh(); !read) return read.error();
+    }
+    const auto found = entries_.find(sale.view());
+    if (found == entries_.end()) return no_such_sale(sale);
+    return &found->second;
+}
+
 void SaleDesk::create(const Sale& sale, bool as_draft, Instant now, Done done) {
     auto created = orders_.create_sale(sale, as_draft ? SaleState::draft : SaleState::scheduled, now);
     if (!created) return done(created.error());
@@ -71,9 +120,9 @@ void SaleDesk::create(const Sale& sale, bool as_draft, Instant now, Done done) {
 
 void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> version, Instant now,
                    Done done) {
-    const auto found = entries_.find(sale.view());
-    if (found == entries_.end()) return done(no_such_sale(sale));
-    Entry& entry = found->second;
+    const auto found = find_fresh(sale);
+    if (!found) return done(found.error());
+    Entry& entry = **found;
     const SaleState state = entry.record.state;
     if (version && *version != entry.record.version) {
         return done(StoreError{StoreErrc::conflict, "changing the sale",
@@ -101,17 +150,27 @@ void SaleDesk::act(const SaleId& sale, SaleVerb verb, std::optional<uint64_t> ve
 }
 
 void SaleDesk::warm(Entry& entry, Instant now, Done done) {
-    // On this backend the books, boards and catalogue are in memory since the sale was
-    // created: there is nothing to wait for between the two steps. A crash between them
-    // leaves `warming`, and the next tick goes on from there.
     if (entry.record.state == SaleState::scheduled) {
-        step(entry, entry.record, SaleState::warming, now, [](const auto&) {});
+        // A failure is told at once, a success when the gates show it.
+        const auto failure = std::make_shared<std::optional<StoreError>>();
+        step(entry, entry.record, SaleState::warming, now, [failure](const auto& stepped) {
+            if (!stepped) *failure = stepped.error();
+        });
+        if (*failure) return done(**failure);
     }
-    if (entry.record.state != SaleState::warming) {
-        return done(
-            StoreError{StoreErrc::unavailable, "warming up the sale", "the change could not be recorded"});
-    }
-    step(entry, entry.record, SaleState::ready, now, std::move(done));
+    if (is_warm_now(entry)) return step(entry, entry.record, SaleState::ready, now, std::move(done));
+    // Behind the step that led here, as it goes to the gates.
+    tell_books(entry, false, shown_then(entry, std::move(done)));
+}
+
+// Without a warm-up of the backend the books, boards and catalogue are in memory since the sale was
+// created, and there is nothing to wait for. A crash leaves `warming`, and the next tick goes on from there.
+bool SaleDesk::is_warm_now(Entry& entry) {
+    if (!warm_up_) return true;
+    WarmUpFindings found = warm_up_(entry.record);
+    log_changes(entry.record.sale.id, entry.warm_up, found);
+    entry.warm_up = std::move(found);
+    return is_warm(entry.warm_up);
 }
 
 void SaleDesk::step(Entry& entry, SaleRecord changed, SaleState to, Instant now, Done done) {
@@ -126,9 +185,9 @@ void SaleDesk::step(Entry& entry, SaleRecord changed, SaleState to, Instant now,
 }
 
 void SaleDesk::reconciled(const SaleId& sale, Instant now, Done done) {
-    const auto found = entries_.find(sale.view());
-    if (found == entries_.end()) return done(no_such_sale(sale));
-    Entry& entry = found->second;
+    const auto found = find_fresh(sale);
+    if (!found) return done(found.error());
+    Entry& entry = **found;
     if (entry.record.state == SaleState::reconciled) return done(entry.record);
     if (entry.record.state != SaleState::closed) {
         return done(not_allowed(fmt::format("the sale is {}; only a closed sale can be reconciled",
@@ -152,9 +211,9 @@ void SaleDesk::close_books(const Entry& entry, std::function<void()> applied) {
 
 void SaleDesk::restock(const SaleId& sale, const ItemId& item, uint32_t units, uint64_t version, Instant now,
                        Done done) {
-    const auto found = entries_.find(sale.view());
-    if (found == entries_.end()) return done(no_such_sale(sale));
-    Entry& entry = found->second;
+    const auto found = find_fresh(sale);
+    if (!found) return done(found.error());
+    Entry& entry = **found;
     if (phase_in(entry.record.state) == Phase::closed) {
         return done(not_allowed(
             fmt::format("the sale is {}; nothing is sold any more", name_of(entry.record.state))));
@@ -172,9 +231,9 @@ void SaleDesk::restock(const SaleId& sale, const ItemId& item, uint32_t units, u
 }
 
 void SaleDesk::change(const Sale& changed, bool schedule, uint64_t version, Instant now, Done done) {
-    const auto found = entries_.find(changed.id.view());
-    if (found == entries_.end()) return done(no_such_sale(changed.id));
-    Entry& entry = found->second;
+    const auto found = find_fresh(changed.id);
+    if (!found) return done(found.error());
+    Entry& entry = **found;
     const SaleState state = entry.record.state;
     const bool before_warm_up = state == SaleState::draft || state == SaleState::scheduled;
     const Sale& current = entry.record.sale;
@@ -218,6 +277,15 @@ const SaleRecord* SaleDesk::find(const SaleId& sale) const {
     return found == entries_.end() ? nullptr : &found->second.record;
 }
 
+WarmUpFindings SaleDesk::warm_up_of(const SaleId& sale) const {
+    const auto found = entries_.find(sale.view());
+    if (found == entries_.end()) return {};
+    const Entry& entry = found->second;
+    // Asked anew: where several processes share a sale, this one's clock may not be the one that asks.
+    if (entry.record.state == SaleState::warming && warm_up_) return warm_up_(entry.record);
+    return entry.record.state == SaleState::ready ? entry.warm_up : WarmUpFindings();
+}
+
 void SaleDesk::tick(Instant now, Uptime uptime) {
     if (uptime < retry_at_) return;
     auto failed = [&](StoreResult<SaleRecord> result) {
@@ -230,7 +298,11 @@ void SaleDesk::tick(Instant now, Uptime uptime) {
         const SaleState state = entry.record.state;
         if (state == SaleState::warming ||
             (state == SaleState::scheduled && now >= sale.opens_at - sale.warm_before)) {
-            warm(entry, now, failed);
+            if (uptime < entry.ask_warm_up_at) continue;
+            entry.ask_warm_up_at = uptime + warm_up_asked_every;
+            if (state == SaleState::scheduled) step(entry, entry.record, SaleState::warming, now, failed);
+            if (entry.record.state == SaleState::warming && is_warm_now(entry))
+                step(entry, entry.record, SaleState::ready, now, failed);
         } else if (state == SaleState::ready && now >= sale.opens_at) {
             step(entry, entry.record, SaleState::open, now, failed);
         } else if ((state == SaleState::open || state == SaleState::paused) && now >= sale.closes_at) {
@@ -244,7 +316,7 @@ void SaleDesk::tick(Instant now, Uptime uptime) {
 StoreResult<void> SaleDesk::watch_stock(Entry& entry, Instant now, Uptime uptime) {
     // A unit that comes back and goes at once is no news.
     constexpr std::chrono::seconds lasting{1};
-    const bool sold_out = entry.listed->sold_out();
+    const bool sold_out = entry.listed->has_no_units();
     if (sold_out != entry.sold_out_seen || entry.seen_since == Uptime{}) {
         entry.sold_out_seen = sold_out;
         entry.seen_since = uptime;

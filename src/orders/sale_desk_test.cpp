@@ -91,6 +91,84 @@ TEST_F(SaleDeskTest, ASaleThatACrashLeftWarmingGoesOn) {
     }
 }
 
+// A desk whose backend has a say in when a sale is ready.
+class SaleDeskWarmUpTest : public SaleDeskTest {
+protected:
+    WarmUpFinding finding(Severity severity) const {
+        return {.check = "redis.eviction", .severity = severity, .what = "it evicts", .mend = "noeviction"};
+    }
+    StoreResult<SaleRecord> say(SaleVerb verb, Instant now) {
+        warmed.act(SaleId("phone-drop"), verb, {}, now, keep());
+        return last;
+    }
+    SaleState state_now() const { return warmed.find(SaleId("phone-drop"))->state; }
+    void SetUp() override {
+        ASSERT_TRUE(orders->create_sale(phone_drop(), SaleState::scheduled, t0 - 2h).has_value());
+        ASSERT_TRUE(warmed.load().has_value());
+    }
+
+    WarmUpFindings found{finding(Severity::failure)};
+    int asked = 0, published = 0;
+    SaleDesk warmed{*orders, books,
+                    [this](auto next, const auto& shown) {
+                        catalogue = std::move(next);
+                        ++published;
+                        shown();
+                    },
+                    [this](const SaleRecord& sale) {
+                        EXPECT_EQ(sale.state, SaleState::warming);
+                        ++asked;
+                        return found;
+                    }};
+};
+
+TEST_F(SaleDeskWarmUpTest, ASaleStaysWarmingUntilItsBackendIsReadyAlsoBeyondItsTime) {
+    warmed.tick(t0 - 30min, 1s);
+    EXPECT_EQ(state_now(), SaleState::warming);
+    for (const Instant now : {t0 - 1min, t0, t0 + 1min}) {
+        warmed.tick(now, Uptime(100s) + (now - (t0 - 1min)));
+        EXPECT_EQ(state_now(), SaleState::warming);
+        EXPECT_EQ(phase(), Phase::not_ready) << "buyers hear not_open";
+    }
+    EXPECT_EQ(say(SaleVerb::open, t0 + 1min).error().code, StoreErrc::not_allowed);
+    found.clear();
+    warmed.tick(t0 + 2min, 1h);
+    EXPECT_EQ(state_now(), SaleState::ready);
+    warmed.tick(t0 + 2min, 1h);
+    EXPECT_EQ(state_now(), SaleState::open);
+}
+
+TEST_F(SaleDeskWarmUpTest, TheOperatorHearsThatItIsWarmingAndWhatHoldsIt) {
+    const auto said = say(SaleVerb::warm, t0 - 1h);
+    ASSERT_TRUE(said.has_value());
+    EXPECT_EQ(said->state, SaleState::warming);
+    EXPECT_EQ(catalogue->find("phone-drop")->state, SaleState::warming);
+    ASSERT_EQ(warmed.warm_up_of(SaleId("phone-drop")).size(), 1u);
+    EXPECT_EQ(warmed.warm_up_of(SaleId("phone-drop")).front().mend, "noeviction");
+    EXPECT_EQ(say(SaleVerb::warm, t0 - 1h)->version, said->version) << "said again it changes nothing";
+
+    found.clear();
+    EXPECT_EQ(say(SaleVerb::warm, t0 - 1h)->state, SaleState::ready);
+    EXPECT_TRUE(warmed.warm_up_of(SaleId("phone-drop")).empty());
+}
+
+TEST_F(SaleDeskWarmUpTest, AWarningHoldsNobodyAndIsToldUntilTheSaleOpens) {
+    found = {finding(Severity::warning)};
+    EXPECT_EQ(say(SaleVerb::warm, t0 - 1h)->state, SaleState::ready);
+    EXPECT_EQ(warmed.warm_up_of(SaleId("phone-drop")).size(), 1u);
+    EXPECT_EQ(say(SaleVerb::open, t0 - 1h)->state, SaleState::open);
+    EXPECT_TRUE(warmed.warm_up_of(SaleId("phone-drop")).empty());
+    EXPECT_TRUE(warmed.warm_up_of(SaleId("unheard-of")).empty());
+}
+
+TEST_F(SaleDeskWarmUpTest, TheClockAsksOnceASecondAndTroublesNoGateMeanwhile) {
+    warmed.tick(t0 - 30min, 1s);
+    const int published_before = published;
+    for (int tick = 1; tick <= 40; ++tick) warmed.tick(t0 - 30min, 1s + tick * 50ms);
+    EXPECT_EQ(asked, 3) << "at 1, 2 and 3 s";
+    EXPECT_EQ(published, published_before);
+}
+
 TEST_F(SaleDeskTest, TheOperatorsWordOpensEarlyAndTheTimeSaysSo) {
     create(phone_drop());
     EXPECT_EQ(act(SaleVerb::open, t0 - 1h).error().code, StoreErrc::not_allowed) << "it is not warm";
@@ -306,6 +384,72 @@ TEST_F(SaleDeskTest, TheStockPolicyReachesTheBooksAndIsFixedOnceTheSaleIsWarm) {
     buy(2, bob);
     EXPECT_TRUE(item.board->orders_full()) << "twice the units";
     EXPECT_EQ(item.board->stock(), (Stock{1, 1, 0, 0}));
+}
+
+// Two processes over the same records, each with books of its own.
+class SharedSales : public SaleDeskTest {
+protected:
+    SharedSales() {
+        desk.share();
+        elsewhere.share();
+        EXPECT_TRUE(desk.load().has_value());
+        EXPECT_TRUE(elsewhere.load().has_value());
+    }
+
+    Shard other_shard{*ledger};
+    DirectBooks other_books{other_shard};
+    std::shared_ptr<const Catalogue> shown_elsewhere;
+    SaleDesk elsewhere{*orders, other_books, [this](auto next, const auto& shown) {
+                           shown_elsewhere = std::move(next);
+                           shown();
+                       }};
+    const SaleId id{"phone-drop"};
+};
+
+TEST_F(SharedSales, WhatOneProcessRecordsTheOtherShows) {
+    create(phone_drop());
+    EXPECT_EQ(shown_elsewhere->find("phone-drop"), nullptr);
+    ASSERT_TRUE(elsewhere.refresh().has_value());
+    ASSERT_NE(shown_elsewhere->find("phone-drop"), nullptr);
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+    ASSERT_TRUE(elsewhere.refresh().has_value());
+    EXPECT_EQ(shown_elsewhere->find("phone-drop")->state, SaleState::open);
+}
+
+TEST_F(SharedSales, AVerbActsOnWhatIsRecordedNow) {
+    create(phone_drop());
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+    elsewhere.act(id, SaleVerb::pause, {}, t0, keep());
+    ASSERT_TRUE(last.has_value()) << last.error().text();
+    EXPECT_EQ(last->state, SaleState::paused);
+    ASSERT_TRUE(act(SaleVerb::resume).has_value());
+    EXPECT_EQ(state(), SaleState::open);
+}
+
+TEST_F(SharedSales, ARestockElsewhereKeepsTheBooksThatAreThere) {
+    create(phone_drop(10));
+    ASSERT_TRUE(act(SaleVerb::warm).has_value());
+    ASSERT_TRUE(act(SaleVerb::open).has_value());
+    ASSERT_TRUE(elsewhere.refresh().has_value());
+    const ItemSlot slot = catalogue->find("phone-drop")->items[0].slot;
+    elsewhere.restock(id, ItemId("phone"), 5, elsewhere.find(id)->version, t0, keep());
+    ASSERT_TRUE(last.has_value()) << last.error().text();
+    ASSERT_TRUE(desk.refresh().has_value());
+    EXPECT_EQ(catalogue->find("phone-drop")->items[0].slot, slot);
+    EXPECT_EQ(catalogue->find("phone-drop")->items[0].item.units_total, 15u);
+}
+
+TEST_F(SharedSales, OtherItemsBeforeTheWarmUpAreOtherBooks) {
+    create(phone_drop(10));
+    ASSERT_TRUE(elsewhere.refresh().has_value());
+    Sale changed = phone_drop(20);
+    changed.items[0].name = "Another phone";
+    elsewhere.change(changed, false, elsewhere.find(id)->version, t0 - 1h, keep());
+    ASSERT_TRUE(last.has_value()) << last.error().text();
+    ASSERT_TRUE(desk.refresh().has_value());
+    EXPECT_EQ(catalogue->find("phone-drop")->items[0].item.name, "Another phone");
 }
 
 }  // namespace

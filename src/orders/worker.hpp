@@ -27,6 +27,13 @@
 
 namespace doorbuster {
 
+// What the workers of this process have done since it started.
+struct OrderFigures {
+    uint64_t ordered = 0, cancelled = 0, dead_letters = 0;
+    uint64_t position = 0;  // in the ledger; where it has several parts, of all of them together
+    uint64_t behind = 0;    // accepted, and not placed yet
+};
+
 class OrderWorker {
 public:
     struct Options {

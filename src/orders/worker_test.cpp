@@ -95,6 +95,7 @@ TEST_F(WorkerTest, APurchaseOnItsWayFromTheLedgerToTheOrdersIsNeverMissed) {
             meanwhile();
             return real->find_after(position, id);
         }
+        StoreResult<LedgerCut> end() override { return real->end(); }
         std::unique_ptr<LedgerReader> real;
         std::function<void()> meanwhile;
     };
@@ -130,6 +131,7 @@ struct CountingReader final : LedgerReader {
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId& id) override {
         return real.find_after(position, id);
     }
+    StoreResult<LedgerCut> end() override { return real.end(); }
 };
 
 TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionAsSoonAsTheCapAllowsAllOfIt) {
@@ -188,6 +190,7 @@ struct FailingReader final : LedgerReader {
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t, const PurchaseId&) override {
         return std::optional<LedgerRecord>();
     }
+    StoreResult<LedgerCut> end() override { return LedgerCut(); }
 };
 
 TEST_F(WorkerTest, AStoreThatStaysAwayIsReportedAndNothingIsCancelledForIt) {

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -120,10 +121,20 @@ public:
         if (orders_full_.load(std::memory_order_relaxed) != flags.orders_full)
             orders_full_.store(flags.orders_full, std::memory_order_release);
     }
+    // Where what is shown was heard from elsewhere, it stands until then and no longer: readers look at the
+    // time themselves, since a writer that sleeps takes nothing away. One clock for the board's whole life.
+    using NowNs = int64_t (*)();
+    void show_flags_until(const Flags& flags, NowNs now, int64_t ends_at_ns) {
+        now_ns_.store(now, std::memory_order_relaxed);
+        if (ends_at_ns_.load(std::memory_order_relaxed) == for_good)
+            ends_at_ns_.store(0, std::memory_order_release);  // nothing of this ever stands for good
+        show_flags(flags);
+        ends_at_ns_.store(ends_at_ns, std::memory_order_release);
+    }
 
     // Readers.
-    bool sold_out() const { return (sold_out_.load(std::memory_order_acquire) & 1) != 0; }
-    bool orders_full() const { return orders_full_.load(std::memory_order_acquire); }
+    bool sold_out() const { return stands() && (sold_out_.load(std::memory_order_acquire) & 1) != 0; }
+    bool orders_full() const { return stands() && orders_full_.load(std::memory_order_acquire); }
     std::optional<int64_t> taken_at_ms() const {
         const int64_t at = taken_at_ms_.load(std::memory_order_relaxed);
         return at == 0 ? std::nullopt : std::optional(at);
@@ -145,8 +156,18 @@ public:
     }
 
 private:
+    static constexpr int64_t for_good = std::numeric_limits<int64_t>::max();
+
+    // Asked before the flags are read: whoever sees a new end sees the flags that it is the end of.
+    bool stands() const {
+        const int64_t ends_at = ends_at_ns_.load(std::memory_order_acquire);
+        return ends_at == for_good || now_ns_.load(std::memory_order_relaxed)() < ends_at;
+    }
+
     alignas(64) std::atomic<uint64_t> sold_out_{0};  // odd: sold out; each change counts one up
     std::atomic<bool> orders_full_{false};
+    std::atomic<int64_t> ends_at_ns_{for_good};
+    std::atomic<NowNs> now_ns_{nullptr};
     std::atomic<int64_t> taken_at_ms_{0};  // 0: not known
     std::atomic<uint32_t> turn_{0};
     std::array<std::atomic<uint32_t>, 4> figures_{};

@@ -34,6 +34,22 @@ TEST(ItemBoard, FullOrdersAreShownBesideTheStockAndClearTheSameWay) {
     EXPECT_FALSE(board.orders_full());
 }
 
+TEST(ItemBoard, WhatWasHeardFromElsewhereStandsUntilItsEndWhoeverSleeps) {
+    static int64_t now_ns;
+    const auto clock = [] { return now_ns; };
+    ItemBoard board;
+    now_ns = 100;
+    board.show_flags_until({.sold_out = true, .orders_full = true}, clock, 150);
+    EXPECT_TRUE(board.sold_out());
+    EXPECT_TRUE(board.orders_full());
+    now_ns = 150;
+    EXPECT_FALSE(board.sold_out());
+    EXPECT_FALSE(board.orders_full());
+    board.show_flags_until({.sold_out = true}, clock, 200);
+    EXPECT_TRUE(board.sold_out()) << "it was heard again";
+    EXPECT_FALSE(board.orders_full());
+}
+
 TEST(ItemBoard, AReaderNeverSeesHalfAChange) {
     ItemBoard board;
     board.show({1000, 1000, 0, 0});

@@ -1,6 +1,7 @@
 // Catalogue: every sale as the gates see it. Made anew at each change, never altered.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,6 +42,14 @@ struct ListedSale {
             if (!listed.board->sold_out()) return false;
         }
         return true;
+    }
+
+    // By the figures, which are shown also where nobody may be refused for them.
+    bool has_no_units() const {
+        return std::ranges::all_of(items, [](const ListedItem& listed) {
+            const Stock stock = listed.board->stock();
+            return stock.units_total > 0 && stock.units_available == 0;
+        });
     }
 
     // When the last unit of all went, while there is none.

@@ -96,8 +96,10 @@ void AuditThread::work() {
         }
         for (const Task& task : taken) task(desk_);
         if (stopping) return;
-        if (const auto ticked = desk_.tick(clock_.now(), clock_.uptime()); !ticked)
-            log_warn("the audit could not run", {{"error", ticked.error().text()}});
+        if (hooks_.is_on_duty()) {
+            if (const auto ticked = desk_.tick(clock_.now(), clock_.uptime()); !ticked)
+                log_warn("the audit could not run", {{"error", ticked.error().text()}});
+        }
         wakeup_.sleep(tick_every);
     }
 }

@@ -27,6 +27,8 @@ public:
         size_t tasks_max = 16;
     };
     struct Hooks {
+        // Whether it is this process that recounts by the clock.
+        std::function<bool()> is_on_duty;
         // False if it has no room.
         std::function<bool(std::function<void()>)> on_orders_thread;
         // On the orders thread.

@@ -50,7 +50,9 @@ struct DemoSales {
 };
 
 // REQUIRES: runs on the orders thread. `done` is called when the first sale can be bought from.
-void create_demo_sales(SaleDesk& desk, Instant now, const std::function<void(const DemoSales&)>& done) {
+void create_demo_sales(SaleDesk& desk, Clock& clock,
+                       const std::function<void(std::optional<DemoSales>)>& done) {
+    const Instant now = clock.now();
     auto created = [](const StoreResult<SaleRecord>& sale) {
         if (!sale) log_error("the demo sale could not be created", {{"error", sale.error().text()}});
     };
@@ -65,8 +67,11 @@ void create_demo_sales(SaleDesk& desk, Instant now, const std::function<void(con
     demo.soon_opens_at = now + 60s;
     desk.create(demo_sale(demo.soon, "Opens in a minute", demo.soon_opens_at, demo.soon_opens_at + 15min),
                 false, now, created);
-    desk.tick(now, Uptime::max());  // warms both up
-    desk.act(SaleId(demo.now), SaleVerb::open, {}, now, [demo, done](const auto&) { done(demo); });
+    desk.tick(now, clock.uptime());  // warms both up
+    desk.act(SaleId(demo.now), SaleVerb::open, {}, now, [demo, done](const auto& opened) {
+        if (!opened) log_error("the demo sale could not be opened", {{"error", opened.error().text()}});
+        done(opened ? std::optional(demo) : std::nullopt);
+    });
 }
 
 constexpr const char* banner = R"banner(
@@ -120,13 +125,13 @@ int dev(const Config& given, const DevOptions& options) {
             !recorded) {
             log_warn("client commands may not find this server", {{"reason", recorded.error()}});
         }
-        std::promise<DemoSales> made;
+        std::promise<std::optional<DemoSales>> made;
         const bool posted = services.orders_thread.post([&] {
-            create_demo_sales(services.desk, services.clock.now(),
-                              [&](const DemoSales& demo) { made.set_value(demo); });
+            create_demo_sales(services.desk, services.clock, [&](const auto& demo) { made.set_value(demo); });
         });
         if (!posted) return log_error("the demo sales could not be created: the orders thread is full");
-        const DemoSales demo = made.get_future().get();
+        const std::optional<DemoSales> demo = made.get_future().get();
+        if (!demo) return;
         // Without a word about it, a client looks into the default folder.
         const auto& path = config.store.path;
         const std::string hint =
@@ -141,8 +146,8 @@ int dev(const Config& given, const DevOptions& options) {
                                             ? "none"
                                             : config.payments.provider_url.value()),
                    fmt::arg("data", config.store.path.value()), fmt::arg("keys_file", options.keys_file),
-                   fmt::arg("hint", hint), fmt::arg("now", demo.now), fmt::arg("soon", demo.soon),
-                   fmt::arg("soon_opens_at", format_rfc3339(demo.soon_opens_at)));
+                   fmt::arg("hint", hint), fmt::arg("now", demo->now), fmt::arg("soon", demo->soon),
+                   fmt::arg("soon_opens_at", format_rfc3339(demo->soon_opens_at)));
     };
     return serve(config, {.demo_sign_in = true, .on_ready = on_ready, .read_again = read_again});
 }

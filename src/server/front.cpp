@@ -54,7 +54,7 @@ std::string with_port(const std::string& listen, uint16_t port) {
 
 }  // namespace
 
-Front::Front(const Config& config, const PageTerms& page_terms)
+Front::Front(const Config& config, const PageTerms& page_terms, bool answers_buyers)
     : stream_room_({.streams_max = config.events.streams_max,
                     .streams_per_buyer_max = config.events.streams_per_buyer_max}),
       event_terms_{.stream_max = std::chrono::seconds(config.events.stream_s_max.value()),
@@ -63,16 +63,17 @@ Front::Front(const Config& config, const PageTerms& page_terms)
       pages_(page_terms,
              [this](const std::string& path, std::shared_ptr<const Page> page) { show_page(path, page); }) {
     const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const uint32_t threads = config.server.threads == 0 ? cores : config.server.threads.value();
+    const uint32_t wanted = config.server.threads == 0 ? cores : config.server.threads.value();
+    const uint32_t threads = answers_buyers ? wanted : 0;
     GateOptions options = gate_options(config, config.server.listen, config.server.body_bytes_max);
-    options.connections_max = connections_max(config.server, threads);
+    if (answers_buyers) options.connections_max = connections_max(config.server, threads);
     for (uint32_t index = 0; index < threads; ++index) {
         if (config.server.pin_threads) options.cpu = static_cast<int>(index % cores);
         gates_.push_back(std::make_unique<Gate>(static_cast<uint16_t>(index), options));
         // Where the port was left to the system, all threads share the one that the first got.
         options.listen = with_port(options.listen, gates_.front()->port());
     }
-    public_address_ = options.listen;
+    public_address_ = answers_buyers ? options.listen : "none";
     admin_gate_ =
         std::make_unique<Gate>(static_cast<uint16_t>(threads),
                                gate_options(config, config.admin.listen, config.admin.body_bytes_max));
@@ -98,12 +99,12 @@ std::vector<DelaySensor*> Front::delay_sensors() {
     return sensors;
 }
 
-void Front::start(Services& services, RiskServices& risk, const OrderWorker& worker) {
+void Front::start(Services& services, RiskServices& risk) {
     for (const auto& gate : gates_) {
         apis_.push_back(std::make_unique<PublicApi>(services, *gate, event_terms_));
         gate->set_handler(*apis_.back());
     }
-    admin_api_ = std::make_unique<AdminApi>(services, risk, worker);
+    admin_api_ = std::make_unique<AdminApi>(services, risk);
     admin_gate_->set_handler(*admin_api_);
     pages_.start();  // the first ones wait at the gates when these begin
     for (const auto& gate : gates_) gate->start();
@@ -141,6 +142,7 @@ void Front::show_page(const std::string& path, const std::shared_ptr<const Page>
 }
 
 void Front::publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown) {
+    if (gates_.empty()) return shown();
     const auto left = std::make_shared<std::atomic<size_t>>(gates_.size());
     for (size_t i = 0; i < gates_.size(); ++i) {
         gates_[i]->post([api = apis_[i].get(), rules, left, shown] {

@@ -23,12 +23,13 @@ namespace doorbuster {
 
 class Front {
 public:
-    // Binds both listeners. Throws std::runtime_error with a sentence that says what to do.
-    Front(const Config& config, const PageTerms& page_terms);
+    // Binds the listeners, the public one where buyers are answered here. Throws std::runtime_error with a
+    // sentence that says what to do.
+    Front(const Config& config, const PageTerms& page_terms, bool answers_buyers);
 
     std::vector<ReplySink*> sinks();
     std::vector<DelaySensor*> delay_sensors();
-    void start(Services& services, RiskServices& risk, const OrderWorker& worker);
+    void start(Services& services, RiskServices& risk);
     // `shown` is called when every gate has it, and the pages that go with it.
     void publish(std::shared_ptr<const Catalogue> catalogue, std::function<void()> shown);
     void publish(std::shared_ptr<const FunnelRules> rules, std::function<void()> shown);
@@ -45,7 +46,7 @@ public:
     bool drain(milliseconds at_most);
     void stop();
 
-    // As bound: with the port that the system chose, where it was left to it.
+    // As bound: with the port that the system chose, where it was left to it; "none" where there is none.
     const std::string& public_address() const { return public_address_; }
     const std::string& admin_address() const { return admin_address_; }
 

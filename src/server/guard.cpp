@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t struck_buyers_max = 65'536;
 constexpr Uptime lists_looked_at_every = std::chrono::seconds(1);
+// Half of the second within which an operator's word counts everywhere: the orders thread has the other.
+constexpr Uptime settings_looked_at_every = milliseconds(500);
 // Whoever waits for a reload holds a connection; more than this are told to come back.
 constexpr size_t reloads_waiting_max = 64;
 
@@ -222,11 +224,16 @@ void Guard::stop() {
 
 void Guard::run() {
     Uptime look_at = clock_.uptime() + lists_looked_at_every;
+    Uptime settings_at = clock_.uptime();
     while (!stopping_.load(std::memory_order_acquire)) {
         wakeup_.sleep(OverloadWatch::period);
         run_reloads();
         show_lists();
         overload_->tick(clock_.uptime(), clock_.now());
+        if (hooks_.settings_are_shared && clock_.uptime() >= settings_at) {
+            settings_at = clock_.uptime() + settings_looked_at_every;
+            look_at_settings();
+        }
         if (clock_.uptime() < look_at) continue;
         look_at = clock_.uptime() + lists_looked_at_every;
         look_at_lists();
@@ -260,6 +267,24 @@ void Guard::show_lists() {
         }
     });
     if (posted) lists_to_show_.reset();
+}
+
+void Guard::look_at_settings() {
+    if (is_looking_.exchange(true)) return;
+    if (!hooks_.on_orders_thread([this] { follow_settings(); })) is_looking_ = false;
+}
+
+void Guard::follow_settings() {
+    is_looking_ = false;
+    StoreResult<void> followed = follow_level(settings_, level_, clock_.now());
+    // One that cannot be read must not keep the other from being followed.
+    if (const auto looked = desk_.look(); !looked) followed = looked.error();
+    const bool failed = !followed;
+    if (failed && !settings_fail_) {
+        log_warn("the operator's level and lists stay as they were: others' changes cannot be read",
+                 {{"error", followed.error().text()}});
+    }
+    settings_fail_ = failed;
 }
 
 void Guard::reload(std::function<void(ReloadReport)> done) {

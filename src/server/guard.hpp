@@ -42,6 +42,9 @@ public:
     struct Hooks {
         Publish publish;
         OnOrdersThread on_orders_thread;
+        // Several processes share the settings: what another one changes of the level and the lists counts
+        // here within a second.
+        bool settings_are_shared = false;
         // A reload changed live options, for those whom the funnel does not concern. On the guard's thread.
         std::function<void(const Config&)> reloaded{};
     };
@@ -74,6 +77,8 @@ private:
     void run();
     void look_at_lists();
     void show_lists();
+    void look_at_settings();
+    void follow_settings();
     void run_reloads();
     void apply(const Config& config);
     // REQUIRES: mutex_ is held.
@@ -104,6 +109,7 @@ private:
     RiskDesk desk_;
     Settings& settings_;
     RiskServices risk_services_;
+    bool settings_fail_ = false;  // as the last look found them
 
     KeyWatch key_watch_;  // has a thread of its own
 
@@ -111,6 +117,7 @@ private:
     FileWatch lists_watch_;
     std::shared_ptr<std::vector<ListEntry>> lists_to_show_;  // null: none
     std::unique_ptr<OverloadWatch> overload_;
+    std::atomic<bool> is_looking_{false};  // a look at the settings waits for the orders thread
     Reloader reloader_;
     bool is_changed_ = false;  // by the reload under way
 

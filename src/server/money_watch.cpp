@@ -14,29 +14,33 @@ double seconds_since(const std::optional<Instant>& at, Instant now) {
 
 }  // namespace
 
+// One that cannot be read has no age: the worker buries it when it comes there.
+StoreResult<std::optional<Instant>> oldest_behind(OrdersReader& reader, LedgerReader& ledger) {
+    const auto position = reader.position();
+    if (!position) return position.error();
+    const auto next = ledger.read_after(*position, 1);
+    if (!next) return next.error();
+    if (next->empty() || !next->front().entry) return std::optional<Instant>{};
+    return std::optional(next->front().entry->acceptance.accepted_at);
+}
+
+MoneyWatch::MoneyWatch(OrdersReader& reader, LedgerReader& ledger, const PaymentDesk& desk,
+                       const OrderTally& tally)
+    : MoneyWatch(
+          reader, [&reader, &ledger] { return oldest_behind(reader, ledger); }, desk, tally) {}
+
 StoreResult<bool> MoneyWatch::step(Instant now, Uptime uptime) {
     if (uptime < next_) return false;
     next_ = uptime + std::chrono::seconds(1);
     const auto backlog = reader_.backlog(desk_.due_by(now));
     if (!backlog) return backlog.error();
-    const auto oldest = oldest_in_flight();
+    const auto oldest = oldest_();
     // The worker reads the same, and decides what a ledger that cannot be read means.
     if (!oldest) log_warn("the age of the ledger's backlog is not known", {{"error", oldest.error().text()}});
     std::lock_guard lock(mutex_);
     backlog_ = *backlog;
     if (oldest) oldest_in_flight_ = *oldest;
     return false;
-}
-
-// The first record that the worker has not come to. One that cannot be read has no age: the worker
-// buries it when it comes there.
-StoreResult<std::optional<Instant>> MoneyWatch::oldest_in_flight() {
-    const auto position = reader_.position();
-    if (!position) return position.error();
-    const auto next = ledger_.read_after(*position, 1);
-    if (!next) return next.error();
-    if (next->empty() || !next->front().entry) return std::optional<Instant>{};
-    return std::optional(next->front().entry->acceptance.accepted_at);
 }
 
 void MoneyWatch::describe(MoneyFigures& into, uint64_t orders_behind, Instant now) {

@@ -6,6 +6,7 @@
 // Thread safety: step on the orders thread; describe from any.
 #pragma once
 
+#include <functional>
 #include <mutex>
 
 #include "metrics/money.hpp"
@@ -16,10 +17,18 @@
 
 namespace doorbuster {
 
+// When the first record that a ledger's one worker has not come to was accepted.
+[[nodiscard]] StoreResult<std::optional<Instant>> oldest_behind(OrdersReader& reader, LedgerReader& ledger);
+
 class MoneyWatch {
 public:
-    MoneyWatch(OrdersReader& reader, LedgerReader& ledger, const PaymentDesk& desk, const OrderTally& tally)
-        : reader_(reader), ledger_(ledger), desk_(desk), tally_(tally) {}
+    // When the oldest acceptance that is no order yet was made. Must not wait.
+    using OldestInFlight = std::function<StoreResult<std::optional<Instant>>()>;
+
+    MoneyWatch(OrdersReader& reader, OldestInFlight oldest, const PaymentDesk& desk, const OrderTally& tally)
+        : reader_(reader), oldest_(std::move(oldest)), desk_(desk), tally_(tally) {}
+    // A ledger with one worker, which it is read behind.
+    MoneyWatch(OrdersReader& reader, LedgerReader& ledger, const PaymentDesk& desk, const OrderTally& tally);
 
     // False: nothing more to do at once.
     [[nodiscard]] StoreResult<bool> step(Instant now, Uptime uptime);
@@ -28,10 +37,8 @@ public:
     void describe(MoneyFigures& into, uint64_t orders_behind, Instant now);
 
 private:
-    StoreResult<std::optional<Instant>> oldest_in_flight();
-
     OrdersReader& reader_;
-    LedgerReader& ledger_;
+    const OldestInFlight oldest_;
     const PaymentDesk& desk_;
     const OrderTally& tally_;
     Uptime next_{};

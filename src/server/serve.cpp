@@ -9,15 +9,14 @@
 
 #include "base/log.hpp"
 #include "server/audit_thread.hpp"
+#include "server/backend.hpp"
 #include "server/cashier.hpp"
-#include "server/embedded_store.hpp"
 #include "server/front.hpp"
 #include "server/guard.hpp"
 #include "server/money_watch.hpp"
+#include "server/pacing.hpp"
 #include "server/stop_signal.hpp"
 #include "server/webhook_sender.hpp"
-#include "shard/owner.hpp"
-#include "shard/rebuild.hpp"
 
 namespace doorbuster {
 
@@ -26,28 +25,6 @@ namespace {
 int failed(const std::string& reason) {
     std::fprintf(stderr, "doorbuster: %s\n", reason.c_str());
     return 1;
-}
-
-// What happened, and what to do about it.
-std::string advice_on(const StoreError& error, const Config& config) {
-    std::string text = error.text();
-    if (error.code == StoreErrc::full) {
-        text += fmt::format("; free space on the disk of {} and start again: nothing is lost",
-                            config.store.path.value());
-    }
-    if (error.code == StoreErrc::read_only) {
-        text += fmt::format("; make {} writable or choose another store.path", config.store.path.value());
-    }
-    return text;
-}
-
-// Orders and payments are numbered by one generator.
-StoreResult<int64_t> last_id_of(OrdersReader& reader) {
-    const auto order = reader.last_order();
-    if (!order) return order.error();
-    const auto payment = reader.last_payment();
-    if (!payment) return payment.error();
-    return std::max(static_cast<int64_t>(*order), static_cast<int64_t>(*payment));
 }
 
 std::vector<WebhookSecret> provider_secrets(const PaymentsOptions& options) {
@@ -66,11 +43,6 @@ PageTerms page_terms(const PageOptions& options, bool has_demo_sign_in) {
             .has_demo_sign_in = has_demo_sign_in};
 }
 
-Owner::Pacing owner_pace(const ShardOptions& options) {
-    return {.wait_max = milliseconds(options.wait_ms_max.value()),
-            .rate_per_second_max = options.rate_per_second_max};
-}
-
 // A crowd needs a file descriptor each; the soft limit is often 1,024.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -83,81 +55,106 @@ int run(const Config& config, const ServeMode& mode) {
     set_log_level(config.log.level.value());
     raise_descriptor_limit();
     StopSignal stop;
-    auto fail = [&](const StoreError& error) { stop.fail(advice_on(error, config)); };
 
     // Owners, in the order of a purchase's way; each borrows from those above it.
     MonotonicClock clock;
-    auto store = EmbeddedStore::open(config.store.path);
-    if (!store) return failed(advice_on(store.error(), config));
-    auto readers = store->lookup_readers(config.lookups.threads);
-    if (!readers) return failed(readers.error().text());
-    auto audit_readers = store->audit_readers();
-    if (!audit_readers) return failed(audit_readers.error().text());
-    const auto last_id = last_id_of(store->orders->reader());
-    if (!last_id) return failed(last_id.error().text());
-    Front front(config, page_terms(config.page, mode.demo_sign_in));
-
-    Shard shard(*store->ledger);
+    Front* front_at = nullptr;
     OrdersThread* orders_thread_at = nullptr;
-    Owner owner(shard, clock,
-                {.queue_capacity = config.shard.queue_capacity,
-                 .batch_max = config.shard.batch_max,
-                 .pace = owner_pace(config.shard)},
-                {.on_append = [&] { orders_thread_at->ledger_grew(); }, .on_failure = fail});
-    owner.set_sinks(front.sinks());
-    Snowflake ids(config.orders.node, *last_id);
-    OrderTally tally;
-    auto changed = [&](std::span<const PurchaseId> purchases) { front.purchases_changed(purchases); };
-    OrderWorker worker(
-        *store->worker_ledger, *store->orders, owner, ids,
-        {.batch_max = config.orders.batch_max, .rate_per_second_max = config.orders.rate_per_second_max},
-        {.tally = &tally, .changed = changed});
-    WebhookSender webhooks(store->orders->outbox(), store->orders->reader(), clock,
+    auto changed = [&](std::span<const PurchaseId> purchases) { front_at->purchases_changed(purchases); };
+    auto opened = open_backend(config, clock,
+                               {.ledger_grew = [&] { orders_thread_at->ledger_grew(); },
+                                .changed = changed,
+                                .failed = [&](const std::string& reason) { stop.fail(reason); }});
+    if (!opened) return failed(opened.error());
+    Backend& backend = **opened;
+    auto readers = backend.lookup_readers(config.lookups.threads);
+    if (!readers) return failed(readers.error().text());
+    auto audit_readers = backend.audit_readers();
+    if (!audit_readers) return failed(audit_readers.error().text());
+    Front front(config, page_terms(config.page, mode.demo_sign_in), backend.answers_buyers());
+    front_at = &front;
+    backend.set_sinks(front.sinks());
+    Orders& orders = backend.orders();
+    BookControl& books = backend.books();
+    WebhookSender webhooks(backend.outbox(), orders.reader(), clock,
                            {.in_flight_max = config.webhooks.in_flight_max, .seed = random_seed()}, [&] {
                                if (orders_thread_at != nullptr) orders_thread_at->wake();
                            });
     webhooks.set_target(WebhookTarget::of(config.webhooks));
     Guard guard(
-        config, mode.read_again, clock, store->orders->settings(),
+        config, mode.read_again, clock, backend.settings(),
         {.publish = [&](auto rules, auto shown) { front.publish(std::move(rules), std::move(shown)); },
          .on_orders_thread = [&](auto task) { return orders_thread_at->post(std::move(task)); },
+         .settings_are_shared = backend.is_shared(),
          .reloaded =
              [&](const Config& fresh) {
                  webhooks.set_target(WebhookTarget::of(fresh.webhooks));
-                 owner.set_pace(owner_pace(fresh.shard));
+                 backend.purchases().set_pace(pacing_of(fresh.shard));
                  front.set_limits(fresh);
              }});
     if (const auto loaded = guard.load(); !loaded) return failed(loaded.error());
-    SaleDesk desk(*store->orders, owner, [&](std::shared_ptr<const Catalogue> catalogue, auto shown) {
-        guard.prepare_for(*catalogue);
-        front.publish(std::move(catalogue), std::move(shown));
-    });
-    Cashier cashier(config.payments, *store->orders, owner, *store->worker_ledger, ids, tally, clock,
+    backend.share(guard.state().strikes);
+    SaleDesk desk(
+        orders, books,
+        [&](std::shared_ptr<const Catalogue> catalogue, auto shown) {
+            guard.prepare_for(*catalogue);
+            front.publish(std::move(catalogue), std::move(shown));
+        },
+        backend.warm_up());
+    Cashier cashier(config.payments, orders, books, backend.ledger(), backend.ids(), backend.tally(), clock,
                     {.post = [&](auto task) { orders_thread_at->post_answer(std::move(task)); },
                      .changed = changed,
                      .abandoned =
                          [&](const BuyerId& buyer) {
                              guard.state().strikes.strike(buyer, Strike::abandoned_hold, clock.uptime());
                          }});
-    OrdersThread orders_thread(*store->orders, worker, desk, clock, config.orders.tasks_max, fail);
-    MoneyWatch money(store->orders->reader(), *store->worker_ledger, cashier.payments(), tally);
-    orders_thread.also_run([&](Instant now, Uptime uptime) { return cashier.payments().step(now, uptime); });
-    orders_thread.also_run([&](Instant now, Uptime uptime) { return money.step(now, uptime); });
-    orders_thread.also_run([&](Instant now, Uptime uptime) { return webhooks.step(now, uptime); });
+    OrdersThread orders_thread(orders, backend.worker(), clock, config.orders.tasks_max,
+                               [&](const StoreError& error) { return backend.mend(error); });
+    MoneyWatch money(
+        orders.reader(), [&] { return backend.oldest_in_flight(); }, cashier.payments(), backend.tally());
+    if (backend.is_shared()) {
+        desk.share();
+        orders_thread.also_run([&](Instant, Uptime) -> StoreResult<bool> {
+            const auto has_changed = backend.look_at_others();
+            if (!has_changed) return has_changed.error();
+            if (!*has_changed) return false;
+            if (const auto read = desk.refresh(); !read) return read.error();
+            return false;
+        });
+    }
+    // Of several processes one does what nobody asked for.
+    const auto on_duty = [&](OrdersThread::Turn turn) {
+        orders_thread.also_run([&, turn = std::move(turn)](Instant now, Uptime uptime) -> StoreResult<bool> {
+            if (!backend.is_on_duty()) return false;
+            return turn(now, uptime);
+        });
+    };
+    on_duty([&](Instant now, Uptime uptime) {
+        desk.tick(now, uptime);
+        return false;
+    });
+    on_duty([&](Instant now, Uptime uptime) { return cashier.payments().step(now, uptime); });
+    on_duty([&](Instant now, Uptime uptime) { return money.step(now, uptime); });
+    orders_thread.also_run([&](Instant now, Uptime uptime) -> StoreResult<bool> {
+        if (backend.is_on_duty()) return webhooks.step(now, uptime);
+        if (const auto rested = webhooks.rest(now); !rested) return rested.error();
+        return false;
+    });
     orders_thread_at = &orders_thread;
     AuditThread audit(
         *std::move(audit_readers),
-        {.store = store->orders->audit(),
-         .books = owner,
-         .next_order = [&](Instant now) { return OrderId{ids.next(now)}; },
+        {.store = backend.audit(),
+         .books = books,
+         .next_order = [&](Instant now) { return OrderId{backend.ids().next(now)}; },
          .repaired =
              [&](const RepairOutcome& one) {
-                 if (one.made_order) tally.made();
-                 if (one.step) tally.moved(one.step->from, one.step->to);
+                 if (one.made_order) backend.tally().made();
+                 if (one.step) backend.tally().moved(one.step->from, one.step->to);
                  if (one.changed) changed({&*one.changed, 1});
              }},
         clock, {.every = std::chrono::seconds(config.audit.every_s.value())},
-        {.on_orders_thread = [&](auto task) { return orders_thread.post(std::move(task)); },
+        {.is_on_duty = [&] { return backend.is_on_duty(); },
+         .on_orders_thread = [&](auto task) { return orders_thread.post(std::move(task)); },
          .reconciled =
              [&](const SaleId& sale, Instant now) {
                  desk.reconciled(sale, now, [](const StoreResult<SaleRecord>& done) {
@@ -167,10 +164,9 @@ int run(const Config& config, const ServeMode& mode) {
     auto lookups = std::make_unique<Lookups>(*std::move(readers), config.lookups.tasks_max);
 
     std::atomic<bool> is_ready{false};
-    std::atomic<uint64_t> ledger_position_at_start{0};
     auto metrics = [&] {
-        const Owner::Figures figures = owner.figures();
-        const uint64_t ledger_position = ledger_position_at_start + figures.acceptances;
+        const PurchaseDesk::Figures figures = backend.purchases().figures();
+        const OrderFigures placed = backend.order_figures();
         MetricsSnapshot snapshot;
         front.describe(snapshot, clock.now());
         snapshot.queue_depth = figures.queued;
@@ -178,33 +174,40 @@ int run(const Config& config, const ServeMode& mode) {
         snapshot.batches_total = figures.batches;
         snapshot.commands_total = figures.commands;
         snapshot.acceptances_total = figures.acceptances;
-        snapshot.orders_position = worker.position();
-        snapshot.orders_behind = ledger_position - std::min(ledger_position, worker.position());
-        snapshot.ordered_total = worker.ordered();
-        snapshot.cancelled_total = worker.cancelled();
-        snapshot.dead_letters_total = worker.dead_letters();
+        snapshot.orders_position = placed.position;
+        snapshot.orders_behind = placed.behind;
+        snapshot.ordered_total = placed.ordered;
+        snapshot.cancelled_total = placed.cancelled;
+        snapshot.dead_letters_total = placed.dead_letters;
+        backend.describe(snapshot);
         snapshot.ready = is_ready;
         guard.describe(snapshot);
-        webhooks.describe(snapshot.money, clock.now());
-        money.describe(snapshot.money, snapshot.orders_behind, clock.now());
-        audit.describe(snapshot.money, clock.now());
+        // Who is not on duty has old figures, and another process has the new ones.
+        if (backend.is_on_duty()) {
+            webhooks.describe(snapshot.money, clock.now());
+            money.describe(snapshot.money, snapshot.orders_behind, clock.now());
+            audit.describe(snapshot.money, clock.now());
+        }
         return metrics_text(snapshot);
     };
     Services services{.clock = clock,
-                      .purchases = owner,
+                      .purchases = backend.purchases(),
                       .lookups = *lookups,
                       .orders_thread = orders_thread,
                       .desk = desk,
                       .payments = cashier.payments(),
                       .letters = cashier.letters(),
-                      .orders = *store->orders,
-                      .outbox = store->orders->outbox(),
+                      .orders = orders,
+                      .outbox = backend.outbox(),
                       .notifier = webhooks.notifier(),
-                      .books = owner,
+                      .books = books,
+                      .order_figures = [&] { return backend.order_figures(); },
+                      .rebuilds = backend.rebuilds(),
                       .on_audit_thread = [&](auto task) { return audit.run(std::move(task)); },
                       .funnel_state = guard.state(),
+                      .marks = backend.marks(),
                       .funnel_rules = guard.rules(),
-                      .gate_threads = front.delay_sensors().size(),
+                      .gate_threads = std::max<size_t>(1, front.delay_sensors().size()),
                       .provider_secrets = provider_secrets(config.payments),
                       .admin_key = config.admin.key,
                       .demo_sign_in = mode.demo_sign_in,
@@ -212,23 +215,20 @@ int run(const Config& config, const ServeMode& mode) {
                       .is_ready = [&] { return is_ready.load(); }};
 
     // The gates answer from here on; buyers hear `rebuilding` until the books are there.
-    front.start(services, guard.risk_services(), worker);
-    const auto rebuilt = [&]() -> StoreResult<Rebuilt> {
+    front.start(services, guard.risk_services());
+    const auto rebuilt = [&]() -> StoreResult<void> {
         if (const auto loaded = desk.load(); !loaded) return loaded.error();
-        if (const auto loaded = worker.load(); !loaded) return loaded.error();
         if (const auto loaded = cashier.payments().load(); !loaded) return loaded.error();
-        return rebuild(shard, store->orders->reader(), *store->worker_ledger);
+        return backend.rebuild();
     }();
     if (rebuilt) {
-        ledger_position_at_start = rebuilt->ledger_position;
-        log_info("books rebuilt",
-                 {{"purchases", rebuilt->purchases}, {"not_yet_ordered", rebuilt->ledger_records}});
-        owner.start();
+        backend.start();
         orders_thread.start();
         webhooks.start();
         audit.start();
-        guard.start(front.delay_sensors(),
-                    [&owner] { return std::chrono::duration_cast<Uptime>(owner.figures().busy_wait); });
+        guard.start(front.delay_sensors(), [&backend] {
+            return std::chrono::duration_cast<Uptime>(backend.purchases().figures().busy_wait);
+        });
         is_ready = true;
         const Addresses addresses{front.public_address(), front.admin_address()};
         if (mode.on_ready) mode.on_ready(services, addresses);
@@ -237,7 +237,8 @@ int run(const Config& config, const ServeMode& mode) {
         std::fflush(stdout);
         stop.wait([&guard] { guard.reload([](const ReloadReport&) {}); });
     } else {
-        stop.fail(advice_on(rebuilt.error(), config));
+        (void)backend.mend(rebuilt.error());
+        if (!stop.failure()) stop.fail(rebuilt.error().text());
     }
 
     if (const auto reason = stop.failure()) {
@@ -257,20 +258,19 @@ int run(const Config& config, const ServeMode& mode) {
     };
     audit.stop();
     if (!front.drain(left())) log_warn("some requests were still in hand at the end of server.drain_ms_max");
-    owner.stop();                // every purchase submitted is decided and durable
+    backend.stop_selling();      // every purchase submitted is decided and durable
     lookups.reset();             // every look-up is answered
     webhooks.stop();             // calls under way are cut off, and made again after the next start
     orders_thread.stop(left());  // every order promised is placed, as far as there is time
-    if (const auto written = webhooks.finish(clock.now()); !written) return failed(written.error().text());
+    const auto written = webhooks.finish(clock.now());
     front.stop();
-    // A folder that was left in order can be moved or copied file by file.
-    for (const auto& kept : {store->ledger->idle(), store->orders->idle()}) {
-        if (!kept) return failed(advice_on(kept.error(), config));
+    const OrderFigures placed = backend.order_figures();
+    const auto stopped = backend.stop();
+    for (const auto& ended : {written, stopped}) {
+        if (!ended) return failed(ended.error().text());
     }
     if (const auto reason = stop.failure()) return failed(*reason);
-    const uint64_t ledger_position = ledger_position_at_start + owner.figures().acceptances;
-    log_info("stopped",
-             {{"position", worker.position()}, {"not_yet_ordered", ledger_position - worker.position()}});
+    log_info("stopped", {{"position", placed.position}, {"not_yet_ordered", placed.behind}});
     return 0;
 }
 

@@ -151,6 +151,11 @@ StoreResult<bool> WebhookSender::step(Instant now, Uptime uptime) {
     return notifier_.step(now, uptime);
 }
 
+StoreResult<void> WebhookSender::rest(Instant now) {
+    take_answers();
+    return notifier_.rest(now);
+}
+
 StoreResult<void> WebhookSender::finish(Instant now) {
     take_answers();
     return notifier_.flush(now);

@@ -63,6 +63,8 @@ public:
 
     // One turn of the notifier. True: there is more to do at once.
     [[nodiscard]] StoreResult<bool> step(Instant now, Uptime uptime);
+    // Instead, while another process delivers.
+    [[nodiscard]] StoreResult<void> rest(Instant now);
     // After stop(): writes down what was answered.
     [[nodiscard]] StoreResult<void> finish(Instant now);
 

@@ -20,11 +20,6 @@ int64_t steady_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// A hundredth of a second's worth at a time: even enough for a disk, coarse enough for batches.
-size_t burst_of(uint32_t rate_per_second) {
-    return std::max<size_t>(1, rate_per_second / 100);
-}
-
 }  // namespace
 
 Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
@@ -33,9 +28,7 @@ Owner::Owner(Shard& shard, Clock& clock, const Options& options, Hooks hooks)
       options_(options),
       hooks_(std::move(hooks)),
       queue_(options.queue_capacity),
-      wait_max_(options.pace.wait_max),
-      rate_per_second_max_(options.pace.rate_per_second_max),
-      pace_(options.pace.rate_per_second_max, burst_of(options.pace.rate_per_second_max)) {
+      pace_(options.pace) {
     batch_.reserve(options_.batch_max);
 }
 
@@ -57,7 +50,7 @@ void Owner::start() {
 
 Submitted Owner::submit(PurchaseCommand&& command) {
     if (stage_.load(std::memory_order_acquire) != Stage::running) return Submitted::rebuilding;
-    if (predicted_wait() > wait_max_.load(std::memory_order_relaxed)) return Submitted::overloaded;
+    if (predicted_wait() > pace_.wait_max()) return Submitted::overloaded;
     const ItemSlot slot = command.slot;
     const uint32_t units = command.units;
     waiting_.add(slot, units);  // before the owner can count it down
@@ -69,9 +62,8 @@ Submitted Owner::submit(PurchaseCommand&& command) {
     return Submitted::queued;
 }
 
-void Owner::set_pace(const Pacing& pace) {
-    wait_max_.store(pace.wait_max, std::memory_order_relaxed);
-    rate_per_second_max_.store(pace.rate_per_second_max, std::memory_order_relaxed);
+void Owner::set_pace(const Pacing& pacing) {
+    pace_.set(pacing);
     wakeup_.wake();  // it may sleep by the old one
 }
 
@@ -89,10 +81,7 @@ std::chrono::nanoseconds Owner::busy_wait() const {
 }
 
 std::chrono::nanoseconds Owner::predicted_wait() const {
-    const uint32_t rate = rate_per_second_max_.load(std::memory_order_relaxed);
-    if (rate == 0) return busy_wait();
-    const auto queued = static_cast<int64_t>(queue_.size());
-    return std::max(busy_wait(), std::chrono::nanoseconds(queued * 1'000'000'000 / rate));
+    return std::max(busy_wait(), pace_.wait_of(queue_.size()));
 }
 
 void Owner::control(ControlCommand command, std::function<void()> applied) {
@@ -160,7 +149,7 @@ void Owner::run() {
         if (did_controls || did_batch) continue;
         if (stopping && queue_.size() == 0) return;
         if (queue_.size() > 0) {
-            wakeup_.sleep(std::max(pace_.wait(), std::chrono::microseconds(1)));
+            wakeup_.sleep(pace_.wait());
             continue;
         }
         if (wakeup_.sleep(quiet) || stage_.load(std::memory_order_relaxed) != Stage::running) continue;
@@ -206,11 +195,8 @@ bool Owner::run_batch() {
     const bool is_rush = batch_.size() >= rush_size;
     if (is_rush && queue_.size() < options_.batch_max / 2) std::this_thread::sleep_for(gather);
     batch_.clear();
-    // Who wants to end waits for no pace: it may have been lowered since those who wait were let in.
-    const bool hurries = stopping_.load(std::memory_order_acquire);
-    const uint32_t rate = hurries ? 0 : rate_per_second_max_.load(std::memory_order_relaxed);
-    pace_.set(rate, burst_of(rate));
-    const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime());
+    const size_t most = pace_.take(std::min(options_.batch_max, queue_.size()), clock_.uptime(),
+                                   stopping_.load(std::memory_order_acquire));
     for (PurchaseCommand command; batch_.size() < most && queue_.pop(command);) {
         waiting_.remove(command.slot, command.units);  // whoever hears an answer waits no more
         batch_.push_back(command);

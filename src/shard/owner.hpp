@@ -20,7 +20,6 @@
 
 #include "base/bounded_queue.hpp"
 #include "base/clock.hpp"
-#include "base/pace.hpp"
 #include "base/wakeup.hpp"
 #include "sale/waiting.hpp"
 #include "shard/command.hpp"
@@ -33,11 +32,6 @@ namespace doorbuster {
 
 class Owner final : public PurchaseDesk, public BookControl {
 public:
-    // What may change while it runs.
-    struct Pacing {
-        std::chrono::milliseconds wait_max{2000};
-        uint32_t rate_per_second_max = 0;  // purchases put to the books; 0: as many as they can take
-    };
     struct Options {
         size_t queue_capacity = 16384;  // power of two
         size_t batch_max = 1024;
@@ -61,7 +55,7 @@ public:
     void start();
 
     [[nodiscard]] Submitted submit(PurchaseCommand&& command) override;
-    void set_pace(const Pacing& pace);
+    void set_pace(const Pacing& pacing) override;
     uint64_t units_waited_for(ItemSlot slot) override { return waiting_.of(slot); }
     void control(ControlCommand command, std::function<void()> applied = {}) override;
     void control_all(std::vector<ControlCommand> commands) override;
@@ -100,8 +94,6 @@ private:
     Wakeup wakeup_;
     std::atomic<Stage> stage_{Stage::not_started};
     std::atomic<bool> stopping_{false};
-    std::atomic<std::chrono::milliseconds> wait_max_;
-    std::atomic<uint32_t> rate_per_second_max_;
     std::atomic<int64_t> batch_ns_{0};        // smoothed time of a batch, its commit included
     std::atomic<int64_t> batch_began_ns_{0};  // of the one being decided; 0: none is
 
@@ -118,7 +110,7 @@ private:
     std::atomic<bool> has_reinstatements_{false};
 
     // The owner thread's; the counters are read by others.
-    Pace pace_;
+    PurchasePace pace_;
     std::vector<PurchaseCommand> batch_;
     std::vector<ReinstateCommand> batch_reinstatements_;
     std::atomic<uint64_t> batches_{0}, commands_{0}, acceptances_{0};

@@ -17,6 +17,9 @@ class StoreFailure : public std::exception {
 public:
     StoreFailure(StoreErrc code, std::string detail, bool outcome_unknown = false)
         : code_(code), detail_(std::move(detail)), outcome_unknown_(outcome_unknown) {}
+    // What somebody else said; the operation is the one that it ends.
+    explicit StoreFailure(const StoreError& error)
+        : StoreFailure(error.code, error.detail, error.outcome_unknown) {}
 
     const char* what() const noexcept override { return detail_.c_str(); }
     StoreError error(std::string_view operation) const {

@@ -2,8 +2,13 @@
 //
 // A purchase is answered 202 only after append has returned. Positions begin at 1
 // and rise; records are never changed or removed while their sale is not reconciled.
+//
+// A ledger may have several partitions, each with its own worker. Whoever reads one of them reads its own
+// positions; whoever reads all of them reads one partition behind the other, and a position then names the
+// partition, too (LedgerPlace).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.hpp"
 #include "sale/book.hpp"
 #include "store/errors.hpp"
 
@@ -43,6 +49,55 @@ struct LedgerRecord {
     std::optional<Seal> seal{};
 };
 
+// Where a record stands in a ledger of several partitions. Its number rises from one partition to the next,
+// is the plain position in the first, and is exact in JSON.
+struct LedgerPlace {
+    static constexpr uint64_t positions_max = uint64_t{1} << 40;  // of one partition
+    static constexpr uint64_t partitions_max = uint64_t{1} << 13;
+
+    uint64_t partition = 0, position = 0;
+
+    static LedgerPlace of(uint64_t number) { return {number / positions_max, number % positions_max}; }
+    uint64_t number() const {
+        CHECK(partition < partitions_max && position < positions_max);
+        return partition * positions_max + position;
+    }
+};
+
+// How far somebody has come in every partition of the ledger.
+class LedgerCut {
+public:
+    LedgerCut(uint64_t position = 0) : positions_{position} {}  // where there is one partition
+    explicit LedgerCut(std::vector<uint64_t> positions) : positions_(std::move(positions)) {}
+
+    bool covers(uint64_t number) const {
+        const LedgerPlace place = LedgerPlace::of(number);
+        return place.position <= of(place.partition);
+    }
+    uint64_t of(uint64_t partition) const {
+        return partition < positions_.size() ? positions_[partition] : 0;
+    }
+    // In all of them.
+    uint64_t records() const {
+        uint64_t sum = 0;
+        for (const uint64_t one : positions_) sum += one;
+        return sum;
+    }
+    // How many there are up to `end` that it does not cover.
+    uint64_t left_to(const LedgerCut& end) const {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < end.positions_.size(); ++i)
+            sum += end.positions_[i] - std::min(end.positions_[i], of(i));
+        return sum;
+    }
+    size_t partitions() const { return positions_.size(); }
+
+    friend bool operator==(const LedgerCut&, const LedgerCut&) = default;
+
+private:
+    std::vector<uint64_t> positions_;  // by partition
+};
+
 // Thread safety: an instance belongs to one thread.
 class LedgerReader {
 public:
@@ -55,6 +110,8 @@ public:
     // `position` is the worker's, or not far from it.
     [[nodiscard]] virtual StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position,
                                                                               const PurchaseId&) = 0;
+    // How far it goes now.
+    [[nodiscard]] virtual StoreResult<LedgerCut> end() = 0;
 };
 
 // Thread safety: an instance belongs to one thread.

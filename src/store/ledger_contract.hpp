@@ -51,6 +51,13 @@ TYPED_TEST_P(LedgerReaderContract, ReadsOnlyWhatIsBehindThePositionAndNotMoreTha
     EXPECT_TRUE(this->reader().read_after(5, 2)->empty());
 }
 
+TYPED_TEST_P(LedgerReaderContract, ItsEndIsTheLastPosition) {
+    using namespace testing;
+    EXPECT_EQ(*this->reader().end(), LedgerCut(0));
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2, bob)}).has_value());
+    EXPECT_EQ(*this->reader().end(), LedgerCut(2));
+}
+
 TYPED_TEST_P(LedgerReaderContract, KeepsEverythingAcrossARestart) {
     using namespace testing;
     ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2, bob)}).has_value());
@@ -130,7 +137,7 @@ TYPED_TEST_P(LedgerReaderContract, KeepsWhichPurchaseARecordContinues) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(LedgerReaderContract, ReadsBackWhatWasAppendedInOrder,
-                            ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked,
+                            ReadsOnlyWhatIsBehindThePositionAndNotMoreThanAsked, ItsEndIsTheLastPosition,
                             KeepsEverythingAcrossARestart, FindsARecordByItsPurchase,
                             FindsWhateverIsBehindThePositionAndNothingElse,
                             FindsAmongManyAndForgetsThoseThatArePlaced, KeepsWhichPurchaseARecordContinues);

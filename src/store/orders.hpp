@@ -118,6 +118,8 @@ struct StockMove {
     int64_t units = 0;
     Instant at{};
     uint64_t position = 0;  // the worker's by then: what the ledger has up to there came before
+    // Where the books are in Redis: that of the stock row by then. Before it, nobody could take these units.
+    uint64_t epoch = 0;
 };
 
 enum class DuePayments : uint8_t {
@@ -143,19 +145,25 @@ struct Holding {
     uint32_t units = 0;
 };
 
-// Reads. Thread safety: an instance belongs to one thread.
-class OrdersReader {
+// Orders as their buyers ask for them. Thread safety: an instance belongs to one thread.
+class OrderViews {
 public:
-    virtual ~OrdersReader() = default;
+    virtual ~OrderViews() = default;
 
-    [[nodiscard]] virtual StoreResult<std::vector<SaleRecord>> sales() = 0;
     [[nodiscard]] virtual StoreResult<std::optional<OrderRecord>> find_order(OrderId) = 0;
-    [[nodiscard]] virtual StoreResult<std::optional<PurchaseRecord>> find_purchase(const PurchaseId&) = 0;
-
     // Newest first; those older than `before` where it is given.
     [[nodiscard]] virtual StoreResult<std::vector<OrderRecord>> orders_of(const BuyerId&,
                                                                           std::optional<OrderId> before,
                                                                           size_t count_max) = 0;
+};
+
+// Reads. Thread safety: an instance belongs to one thread.
+class OrdersReader : public OrderViews {
+public:
+    [[nodiscard]] virtual StoreResult<std::vector<SaleRecord>> sales() = 0;
+    [[nodiscard]] virtual StoreResult<std::optional<PurchaseRecord>> find_purchase(const PurchaseId&) = 0;
+
+    // Of all partitions of the ledger.
     [[nodiscard]] virtual StoreResult<std::vector<DeadLetter>> dead_letters(uint64_t after_position,
                                                                             size_t count_max) = 0;
 
@@ -187,6 +195,11 @@ public:
         const std::function<void(const PaymentRecord&)>& visit) = 0;
     [[nodiscard]] virtual StoreResult<void> each_stock_move(
         const std::function<void(const StockMove&)>& visit) = 0;
+    // Records that came behind the SEAL of their epoch and wait for the next one. Where there is one book
+    // there are none.
+    [[nodiscard]] virtual StoreResult<void> each_late(const std::function<void(uint64_t position)>&) {
+        return {};
+    }
 
     // pending_payment and paying whose time to pay is over, the longest over first, without the
     // first `passed_over` of them.
@@ -204,8 +217,15 @@ public:
     [[nodiscard]] virtual StoreResult<uint64_t> unsettled(const SaleId&) = 0;
     [[nodiscard]] virtual StoreResult<PaymentId> last_payment() = 0;
 
-    // How far the worker has come in the ledger, and the highest order id given.
+    // How far the worker has come in the ledger, or in its partition of it.
     [[nodiscard]] virtual StoreResult<uint64_t> position() = 0;
+    // How far the workers have come in all partitions.
+    [[nodiscard]] virtual StoreResult<LedgerCut> cut() {
+        const auto only = position();
+        if (!only) return only.error();
+        return LedgerCut(*only);
+    }
+    // The highest order id given.
     [[nodiscard]] virtual StoreResult<OrderId> last_order() = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "sale/book.hpp"
 #include "sale/catalogue.hpp"
+#include "store/pacing.hpp"
 
 namespace doorbuster {
 
@@ -66,6 +67,8 @@ public:
         std::chrono::nanoseconds busy_wait{0};  // what of it comes from work, not from the pace
     };
     virtual Figures figures() const = 0;
+
+    virtual void set_pace(const Pacing& pacing) = 0;
 };
 
 }  // namespace doorbuster

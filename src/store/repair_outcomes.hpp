@@ -22,8 +22,9 @@ inline RepairOutcome outcome_of(const LedgerEntry& entry, Placed placed) {
         case Placed::cancelled:
             outcome.tell = ReleasePurchase{entry.sale, entry.item, entry.acceptance.purchase};
             return outcome;
+        case Placed::late:  // it waits for the next SEAL, or is cancelled; its unit was never taken
+            return outcome;
         case Placed::known_before:
-        case Placed::late:
         case Placed::sealed:
             break;
     }

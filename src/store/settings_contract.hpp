@@ -44,7 +44,35 @@ TYPED_TEST_P(SettingsContract, AnyTextIsKeptByteByByte) {
     }
 }
 
+TYPED_TEST_P(SettingsContract, WhoeverKnowsTheTextIsToldNothing) {
+    Settings& settings = this->settings();
+    EXPECT_EQ(*settings.get_unless("lists", sha256("")), std::nullopt);
+    ASSERT_TRUE(settings.put("lists", "one").has_value());
+    EXPECT_EQ(*settings.get_unless("lists", sha256("one")), std::nullopt);
+    EXPECT_EQ(*settings.get_unless("lists", sha256("two")), "one");
+    EXPECT_EQ(*settings.get_unless("Lists", sha256("two")), std::nullopt);
+}
+
+TYPED_TEST_P(SettingsContract, AChangeIsMadeToWhatIsThere) {
+    const auto change = [&](const std::optional<Digest>& seen, std::optional<std::string> expected,
+                            StoreResult<std::string> made) {
+        return this->settings().change("lists", seen, [&](std::optional<std::string> other) {
+            EXPECT_EQ(other, expected);
+            return made;
+        });
+    };
+    ASSERT_TRUE(change(std::nullopt, std::nullopt, std::string("one")).has_value());
+    ASSERT_TRUE(change(std::nullopt, "one", std::string("two")).has_value());
+    ASSERT_TRUE(change(sha256("two"), std::nullopt, std::string()).has_value());
+    ASSERT_TRUE(change(sha256("two"), "", std::string("three")).has_value());
+    const StoreError full{StoreErrc::not_allowed, "changing the lists", "full"};
+    EXPECT_EQ(change(sha256("two"), "three", full).error().detail, "full");
+    this->reopen();
+    EXPECT_EQ(*this->settings().get("lists"), "three");
+}
+
 REGISTER_TYPED_TEST_SUITE_P(SettingsContract, WhatWasNeverPutIsNothing, TheLastTextCountsAlsoAfterARestart,
-                            NamesDoNotDisturbEachOther, AnyTextIsKeptByteByByte);
+                            NamesDoNotDisturbEachOther, AnyTextIsKeptByteByByte,
+                            WhoeverKnowsTheTextIsToldNothing, AChangeIsMadeToWhatIsThere);
 
 }  // namespace doorbuster

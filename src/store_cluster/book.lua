@@ -41,6 +41,7 @@ local terms_form = '>I8BI8I8I4BI4'
 local figures_form = '>I4I4I4I4I4I8I8'
 -- A buyer's right: active units, then the active purchases in the order of their acceptance.
 local right_form, right_bytes, id_bytes = '>I4', 4, 16
+local one_unit = '\0\0\0\1'  -- in that form: what nearly everybody buys
 local no_purchase = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 local function failure(text) return redis.error_reply(text) end
@@ -48,7 +49,7 @@ local function malformed(what) return failure('MALFORMED ' .. what) end
 
 local function whole(text, least, most)
     local number = tonumber(text)
-    if not number or number ~= math.floor(number) or number < least or number > most then return nil end
+    if not number or number % 1 ~= 0 or number < least or number > most then return nil end
     return number
 end
 
@@ -79,14 +80,22 @@ end
 local function now_ms(handed_in)
     if handed_in ~= '' then return tonumber(handed_in) end
     local time = redis.call('TIME')
-    return time[1] * 1000 + math.floor(time[2] / 1000)
+    local ms = time[2] / 1000
+    return time[1] * 1000 + ms - ms % 1
+end
+
+-- A book's epoch is the same for long.
+local epoch_read, epoch_number = nil, nil
+local function number_of(epoch)
+    if epoch ~= epoch_read then epoch_read, epoch_number = epoch, tonumber(epoch) end
+    return epoch_number
 end
 
 local function outbox_id(epoch, sequence) return epoch .. '-' .. sequence end
 
 local function is_pending(outbox, epoch, take_epoch, sequence)
     -- A take of an older epoch came through PostgreSQL, by a load.
-    if take_epoch ~= tonumber(epoch) then return false end
+    if take_epoch ~= number_of(epoch) then return false end
     local id = outbox_id(epoch, sequence)
     return #redis.call('XRANGE', outbox, id, id) > 0
 end
@@ -110,8 +119,14 @@ local function purchase_fields(args, first, step, fields)
     return fields
 end
 
+-- Whether a purchase was taken so soon after a reopening that other gates may not know of either: whoever
+-- is told of it waits until they do, or its winner, who repeats there, would hear a refusal.
+local function is_news(accepted_at, reopened, now)
+    return accepted_at - reopened < news_ms and accepted_at >= reopened and now - accepted_at < news_ms
+end
+
 local function with_right(right, units, purchase)
-    if not right then return struct.pack(right_form, units) .. purchase end
+    if not right then return (units == 1 and one_unit or struct.pack(right_form, units)) .. purchase end
     local active = struct.unpack(right_form, right)
     return struct.pack(right_form, active + units) .. string.sub(right, right_bytes + 1) .. purchase
 end
@@ -133,111 +148,142 @@ end
 -- time was when it was first accepted, so neither window nor phase is asked.
 -- Answers a string for each: the outcome's number; accepted, repeated: the take without the buyer, then 1 if it
 -- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right.
+--
+-- Who comes alone is answered by the string alone.
+--
+-- A lone purchase pays for all of this, and most of that is Lua's: so it has no closures, no tables of its own, and
+-- no number is read or written twice.
 local function reserve(keys, args)
-    local fields = {'epoch', 'terms', 'figures'}
     local count = (#args - 3) / 4
-    if count < 1 or count ~= math.floor(count) or count > entries_max then return malformed('entries') end
+    if count < 1 or count % 1 ~= 0 or count > entries_max then return malformed('entries') end
     for at = 4, #args, 4 do
-        local buyer, replaces = args[at + 1], args[at + 3]
+        local buyer, units, replaces = args[at + 1], whole(args[at + 2], 1, units_max), args[at + 3]
         if #args[at] ~= id_bytes then return malformed('purchase') end
         if buyer == '' or #buyer > buyer_bytes_max then return malformed('buyer') end
-        if not whole(args[at + 2], 1, units_max) then return malformed('units') end
+        if not units then return malformed('units') end
         if replaces ~= '' and #replaces ~= id_bytes then return malformed('replaces') end
-        fields[at / 2 + 2] = 'p' .. args[at]
-        fields[at / 2 + 3] = 'b' .. buyer
+        args[at + 2] = units
     end
     if args[3] ~= '' and not whole(args[3], 0, 2 ^ 53) then return malformed('time') end
 
-    fields[#fields + 1] = 'reopened'
-    local stored = redis.call('HMGET', keys[1], unpack(fields))
+    local purchase_field, buyer_field = 'p' .. args[4], 'b' .. args[5]
+    local fields, stored
+    if count == 1 then
+        stored = redis.call('HMGET', keys[1], 'epoch', 'terms', 'figures', 'reopened', purchase_field, buyer_field)
+    else
+        fields = {'epoch', 'terms', 'figures', 'reopened', purchase_field, buyer_field}
+        for at = 8, #args, 4 do
+            fields[at / 2 + 3], fields[at / 2 + 4] = 'p' .. args[at], 'b' .. args[at + 1]
+        end
+        stored = redis.call('HMGET', keys[1], unpack(fields))
+    end
     local epoch = stored[1]
-    local reopened = tonumber(stored[#fields] or -news_ms)
     local fault = fenced(args, epoch)
     if fault then return fault end
 
     local _, phase, opens_at, closes_at, units_per_buyer_max, policy, orders_max =
         struct.unpack(terms_form, stored[2])
     local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[3])
+    local reopened = tonumber(stored[4] or -news_ms)
     if orders_max == 0 then orders_max = 2 * total end
     -- A clock that steps back does not close a sale that was open.
-    local now = math.max(now_ms(args[3]), last)
-    local fresh = {}  -- by field: what this call has accepted so far
-    local changed, changes = {'figures', ''}, 2
-
-    -- Taken so soon after a reopening that other gates may not know of either: whoever is told of it waits until
-    -- they do, or its winner, who repeats there, would hear a refusal.
-    local function news(accepted_at)
-        return accepted_at - reopened < news_ms and accepted_at >= reopened and now - accepted_at < news_ms and 2 or 0
+    local now = now_ms(args[3])
+    if now < last then now = last end
+    local window  -- why nobody may buy now
+    if phase == closed or (phase ~= not_ready and now >= closes_at) then
+        window = says_ended
+    elseif phase == not_ready or now < opens_at then
+        window = says_not_open
+    elseif phase == paused then
+        window = says_paused
     end
+    local fresh = fields and {}  -- by field: what this call has accepted so far
+    local changed, changes = fields and {'figures', false}, 2
+    local lone_take, lone_right, lone_name  -- instead of the two
 
-    -- `field` is the place of the purchase's field, and the one behind it that of the buyer's.
-    local function decide(purchase, buyer, units, replaces, field)
-        -- Idempotency precedes everything: a winner who repeats after the last unit went, or
-        -- after the end, must hear "already yours".
-        local take = fresh[fields[field]] or stored[field]
-        if take then
-            local _, own_units, own_epoch, own_sequence, accepted_at = struct.unpack(take_form, take)
-            if own_units ~= units or string.sub(take, take_bytes + 1) ~= buyer then return says_key_mismatch end
-            local pending = is_pending(keys[2], epoch, own_epoch, own_sequence) and 1 or 0
-            return repeated .. string.sub(take, 1, take_bytes) .. string.char(pending + news(accepted_at))
-        end
-        if replaces == '' then
-            if phase == closed or (phase ~= not_ready and now >= closes_at) then return says_ended end
-            if phase == not_ready or now < opens_at then return says_not_open end
-            if phase == paused then return says_paused end
-        end
-        -- The limit precedes scarcity: a buyer who has a unit must not come back for another one
-        -- when somebody else's is returned.
-        local right = fresh[fields[field + 1]] or stored[field + 1]
-        local active = right and struct.unpack(right_form, right) or 0
-        if active + units > units_per_buyer_max then
-            return says_limit_reached .. (right and string.sub(right, -id_bytes) or no_purchase)
-        end
-        if available < units then return says_sold_out end
-        -- Behind the stock: with no unit left, waiting for somebody's slot would be in vain.
-        if policy == at_payment and slots + units > orders_max then return says_sold_out_for_now end
-
-        local state = policy == reserve_policy and held or policy == at_order and sold or open
-        local header = struct.pack(take_form, state, units, tonumber(epoch), sequence + 1, now)
-        take = header .. buyer
-        -- First of all writes, and the only one that can be refused: without its outbox entry an
-        -- accepted purchase could be lost between here and Kafka.
-        local added
-        if replaces == '' then
-            added = redis.pcall('XADD', keys[2], outbox_id(epoch, sequence + 1), 'take', purchase .. take)
-        else
-            added = redis.pcall('XADD', keys[2], outbox_id(epoch, sequence + 1), 'take', purchase .. take,
-                'replaces', replaces)
-        end
-        if type(added) == 'table' and added.err then return says_not_written end
-
-        sequence = sequence + 1
-        if policy == at_payment then
-            slots = slots + units
-        else
-            available = available - units
-            if policy == at_order then units_sold = units_sold + units else units_held = units_held + units end
-        end
-        right = with_right(right, units, purchase)
-        fresh[fields[field]], fresh[fields[field + 1]] = take, right
-        changed[changes + 1], changed[changes + 2] = fields[field], take
-        changed[changes + 3], changed[changes + 4] = fields[field + 1], right
-        changed[changes + 5], changed[changes + 6] = 'k' .. sequence, purchase
-        changes = changes + 6
-        return accepted .. header .. string.char(1 + news(now))
-    end
-
-    local answers, field = {}, 4
+    local answer
+    local answers = fields and {}
     for i = 1, count do
-        local at = 4 * i
-        answers[i] = decide(args[at], args[at + 1], tonumber(args[at + 2]), args[at + 3], field)
-        field = field + 2
+        local at, field = 4 * i, 2 * i + 3
+        local purchase, buyer, units, replaces = args[at], args[at + 1], args[at + 2], args[at + 3]
+        if fields then purchase_field, buyer_field = fields[field], fields[field + 1] end
+        local take = fresh and fresh[purchase_field] or stored[field]
+        local right = fresh and fresh[buyer_field] or stored[field + 1]
+        local active = right and struct.unpack(right_form, right) or 0
+        if take then
+            -- Idempotency precedes everything: a winner who repeats after the last unit went, or
+            -- after the end, must hear "already yours".
+            local _, own_units, own_epoch, own_sequence, accepted_at = struct.unpack(take_form, take)
+            if own_units ~= units or string.sub(take, take_bytes + 1) ~= buyer then
+                answer = says_key_mismatch
+            else
+                local pending = is_pending(keys[2], epoch, own_epoch, own_sequence) and 1 or 0
+                local news = is_news(accepted_at, reopened, now) and 2 or 0
+                answer = repeated .. string.sub(take, 1, take_bytes) .. string.char(pending + news)
+            end
+        elseif window and replaces == '' then
+            answer = window
+        elseif active + units > units_per_buyer_max then
+            -- The limit precedes scarcity: a buyer who has a unit must not come back for another one
+            -- when somebody else's is returned.
+            answer = says_limit_reached .. (right and string.sub(right, -id_bytes) or no_purchase)
+        elseif available < units then
+            answer = says_sold_out
+        elseif policy == at_payment and slots + units > orders_max then
+            -- Behind the stock: with no unit left, waiting for somebody's slot would be in vain.
+            answer = says_sold_out_for_now
+        else
+            local state = policy == reserve_policy and held or policy == at_order and sold or open
+            local name = (sequence + 1) .. ''
+            local header = struct.pack(take_form, state, units, number_of(epoch), sequence + 1, now)
+            take = header .. buyer
+            -- First of all writes, and the only one that can be refused: without its outbox entry an
+            -- accepted purchase could be lost between here and Kafka.
+            local added
+            if replaces == '' then
+                added = redis.pcall('XADD', keys[2], outbox_id(epoch, name), 'take', purchase .. take)
+            else
+                added = redis.pcall('XADD', keys[2], outbox_id(epoch, name), 'take', purchase .. take,
+                    'replaces', replaces)
+            end
+            if type(added) == 'table' and added.err then
+                answer = says_not_written
+            else
+                sequence = sequence + 1
+                if policy == at_payment then
+                    slots = slots + units
+                else
+                    available = available - units
+                    if policy == at_order then units_sold = units_sold + units else units_held = units_held + units end
+                end
+                right = with_right(right, units, purchase)
+                if fields then
+                    fresh[purchase_field], fresh[buyer_field] = take, right
+                    changed[changes + 1], changed[changes + 2] = purchase_field, take
+                    changed[changes + 3], changed[changes + 4] = buyer_field, right
+                    changed[changes + 5], changed[changes + 6] = 'k' .. name, purchase
+                    changes = changes + 6
+                else
+                    lone_take, lone_right, lone_name = take, right, 'k' .. name
+                end
+                answer = accepted .. header .. (is_news(now, reopened, now) and '\3' or '\1')
+            end
+        end
+        if answers then answers[i] = answer end
     end
-    if now > last or changes > 2 then
-        changed[2] = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, now)
-        redis.call('HSET', keys[1], unpack(changed))
+    if now > last or changes > 2 or lone_take then
+        local figures = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, now)
+        if fields then
+            changed[2] = figures
+            redis.call('HSET', keys[1], unpack(changed))
+        elseif lone_take then
+            redis.call('HSET', keys[1], 'figures', figures, purchase_field, lone_take, buyer_field, lone_right,
+                lone_name, args[4])
+        else
+            redis.call('HSET', keys[1], 'figures', figures)
+        end
     end
-    return answers
+    return answers or answer
 end
 
 -- ARGV: pin, epoch; then purchase and sequence of each take that is in Kafka. An outbox entry goes

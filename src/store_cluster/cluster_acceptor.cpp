@@ -86,11 +86,16 @@ void ClusterAcceptor::reported(const AskedPtr& asked, const ReserveVerdict& verd
 void ClusterAcceptor::answer_taken(const AskedPtr& asked, const ReserveVerdict& verdict) {
     board_->add_winner(asked->entry.purchase, asked->entry.buyer);
     if (!verdict.is_news) return say_yes(*asked, verdict);
-    const auto timer = std::make_shared<boost::asio::steady_timer>(parts_.loop, news_max);
-    timer->async_wait([self = shared_from_this(), timer, asked, verdict](const boost::system::error_code&) {
+    later(news_max, [self = shared_from_this(), asked, verdict] {
         if (!self->bucket_->holds()) return asked->answered({Verdict::unknown});
         self->say_yes(*asked, verdict);
     });
+}
+
+void ClusterAcceptor::later(milliseconds wait, std::function<void()> what) {
+    if (parts_.later) return parts_.later(wait, std::move(what));
+    const auto timer = std::make_shared<boost::asio::steady_timer>(parts_.loop, wait);
+    timer->async_wait([timer, what = std::move(what)](const boost::system::error_code&) { what(); });
 }
 
 void ClusterAcceptor::say_yes(const Asked& asked, const ReserveVerdict& verdict) {

@@ -40,8 +40,10 @@ public:
     // Borrowed; the client must be gone before the loop, and the records outlive every report.
     struct Parts {
         boost::asio::io_context& loop;
-        RedisClient& redis;
-        KafkaRecords& records;
+        RedisAsyncCalls& redis;
+        RecordSink& records;
+        // Does something later, on the loop; none: by the loop's own timers. A simulation has its own.
+        std::function<void(milliseconds, std::function<void()>)> later{};
     };
 
     ClusterAcceptor(const Parts& parts, std::shared_ptr<ClusterBucket> bucket,
@@ -67,6 +69,7 @@ private:
     void produce(const AskedPtr& asked, const ReserveVerdict& verdict);
     void reported(const AskedPtr& asked, const ReserveVerdict& verdict, KafkaDelivery delivery);
     void answer_taken(const AskedPtr& asked, const ReserveVerdict& verdict);
+    void later(milliseconds wait, std::function<void()> what);
     void say_yes(const Asked& asked, const ReserveVerdict& verdict);
     void remove_soon();
     void remove();

@@ -7,15 +7,20 @@ namespace doorbuster {
 
 namespace {
 
-// The turn that takes them away comes a little later.
+// Shorter than the news_max for which a take after a reopening holds its yes back, by what a gate may need
+// between its look at the clock and its answer.
 constexpr milliseconds flags_last = news_max * 3 / 4;
+
+int64_t boot_time_ns() {
+    return pg::boot_time().count();
+}
 
 }  // namespace
 
 bool ClusterBoard::look() {
     if (is_closed_) return false;
     const pg::BootTime now = pg::boot_time();
-    if (!bucket_->holds() || now >= flags_end_at_) board_->show_flags({});
+    if (!bucket_->holds()) board_->show_flags({});
     if (!bucket_->holds() || is_looking_) return false;
     looked_at_ = now;
     fence_ = bucket_->fence();
@@ -79,12 +84,13 @@ void ClusterBoard::show() {
     const Book::Terms& terms = there_.word.terms;
     const uint64_t orders_max =
         terms.orders_max != 0 ? terms.orders_max : uint64_t{2} * figures.stock.units_total;
+    board_->show_taken(there_.taken_at);
     board_->show_figures(figures.stock);
-    flags_end_at_ = looked_at_ + flags_last;
-    const bool stands = bucket_->holds(fence_.epoch) && pg::boot_time() < flags_end_at_;
-    board_->show_flags({.sold_out = stands && figures.stock.units_available == 0,
-                        .orders_full = stands && terms.policy == StockPolicy::at_payment &&
-                                       figures.slots_used >= orders_max});
+    const bool holds = bucket_->holds(fence_.epoch);
+    board_->show_flags_until(
+        {.sold_out = holds && figures.stock.units_available == 0,
+         .orders_full = holds && terms.policy == StockPolicy::at_payment && figures.slots_used >= orders_max},
+        &boot_time_ns, std::min(looked_at_ + flags_last, bucket_->lease_ends_at()).count());
     for (const auto& seen : std::exchange(seen_, {})) seen();
     if (!seen_next_.empty()) look();
 }

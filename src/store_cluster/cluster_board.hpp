@@ -20,7 +20,8 @@ namespace doorbuster {
 
 class ClusterBoard : public std::enable_shared_from_this<ClusterBoard> {
 public:
-    ClusterBoard(RedisClient& redis, std::shared_ptr<ClusterBucket> bucket, std::shared_ptr<ItemBoard> board)
+    ClusterBoard(RedisAsyncCalls& redis, std::shared_ptr<ClusterBucket> bucket,
+                 std::shared_ptr<ItemBoard> board)
         : redis_(redis), bucket_(std::move(bucket)), board_(std::move(board)) {}
 
     // Called a few times a second; whether one has begun. One look is under way at a time.
@@ -39,14 +40,12 @@ private:
     void show();
     void fail(const RedisError& error);
 
-    RedisClient& redis_;
+    RedisAsyncCalls& redis_;
     const std::shared_ptr<ClusterBucket> bucket_;
     const std::shared_ptr<ItemBoard> board_;
 
     // Those of the epoch who are on the board: the first so many that the book came to know.
     uint64_t epoch_ = 0, known_ = 0;
-
-    pg::BootTime flags_end_at_{};  // what is shown stands on a look that is not older than news_max
 
     // Of the look under way.
     bool is_looking_ = false, is_closed_ = false;

@@ -24,7 +24,9 @@ ClusterBooks::ClusterBooks(KafkaRecords& records, const Options& options, Hooks 
       options_(options),
       hooks_(std::move(hooks)),
       timer_(loop_),
-      queue_(options.in_hand_max) {
+      pace_timer_(loop_),
+      queue_(options.in_hand_max),
+      pace_(options.pace) {
     redis_.emplace(loop_, options_.redis);
 }
 
@@ -65,6 +67,7 @@ void ClusterBooks::stop() {
 // Those in hand are answered within the bounds of Redis and Kafka.
 void ClusterBooks::end_if_idle() {
     constexpr milliseconds look_again{2};
+    drain();
     const auto is_idle = [](const auto& one) { return !one || one->is_idle(); };
     bool idle = in_hand_ == 0 && std::ranges::all_of(closed_, is_idle);
     for (const auto& entry : entries_) idle = idle && (!entry || entry->acceptor->is_idle());
@@ -112,7 +115,7 @@ Submitted ClusterBooks::submit(PurchaseCommand&& command) {
     if (stage_.load(std::memory_order_acquire) != Stage::running) return Submitted::rebuilding;
     if (pg::boot_time().count() >= lease_ends_at_.load(std::memory_order_relaxed))
         return Submitted::rebuilding;
-    if (predicted_wait() > options_.wait_max) return Submitted::overloaded;
+    if (predicted_wait() > pace_.wait_max()) return Submitted::overloaded;
     if (in_hand_.fetch_add(1) >= options_.in_hand_max) {
         --in_hand_;
         return Submitted::overloaded;
@@ -125,14 +128,27 @@ Submitted ClusterBooks::submit(PurchaseCommand&& command) {
     waiting_.add(command.slot, command.units);
     const bool has_room = queue_.try_push(std::move(command));
     CHECK(has_room);  // there are no more in hand than it holds
-    if (!is_draining_.exchange(true)) boost::asio::post(loop_, [this] { drain(); });
+    drain_soon();
     return Submitted::queued;
 }
 
+void ClusterBooks::set_pace(const Pacing& pacing) {
+    pace_.set(pacing);
+    drain_soon();  // who waits may wait by the old one
+}
+
+void ClusterBooks::drain_soon() {
+    if (!is_draining_.exchange(true)) boost::asio::post(loop_, [this] { drain(); });
+}
+
 // Nothing in hand means no wait, whatever the last ones took: so somebody gets in and finds out.
-nanoseconds ClusterBooks::predicted_wait() const {
+nanoseconds ClusterBooks::busy_wait() const {
     if (in_hand_.load(std::memory_order_relaxed) == 0) return nanoseconds(0);
     return nanoseconds(usual_ns_.load(std::memory_order_relaxed));
+}
+
+nanoseconds ClusterBooks::predicted_wait() const {
+    return std::max(busy_wait(), pace_.wait_of(queue_.size()));
 }
 
 PurchaseDesk::Figures ClusterBooks::figures() const {
@@ -141,14 +157,17 @@ PurchaseDesk::Figures ClusterBooks::figures() const {
             .acceptances = acceptances_.load(std::memory_order_relaxed),
             .queued = in_hand_.load(std::memory_order_relaxed),
             .predicted_wait = predicted_wait(),
-            .busy_wait = predicted_wait()};
+            .busy_wait = busy_wait()};
 }
 
 void ClusterBooks::drain() {
-    is_draining_.store(false);  // before the queue is read: who comes later posts again
+    (void)is_draining_.exchange(false);  // before the queue is read: who comes later posts again
     const nanoseconds began = steady_ns();
+    const size_t wanted = std::min(options_.in_hand_max, queue_.size());
+    const size_t most =
+        pace_.take(wanted, std::chrono::duration_cast<Uptime>(began), stage_ != Stage::running);
     uint64_t taken = 0;
-    for (PurchaseCommand command; taken < options_.in_hand_max && queue_.pop(command); ++taken) {
+    for (PurchaseCommand command; taken < most && queue_.pop(command); ++taken) {
         Entry* entry = at(command.slot);
         if (entry == nullptr) {  // closed while this one was on its way
             reply(command, began, {Verdict::decided, {ReserveOutcome::not_open}});
@@ -159,6 +178,12 @@ void ClusterBooks::drain() {
             [this, command, began](const ClusterAcceptor::Outcome& outcome) {
                 reply(command, began, outcome);
             });
+    }
+    if (most < wanted) {
+        pace_timer_.expires_after(pace_.wait());
+        pace_timer_.async_wait([this](const boost::system::error_code& error) {
+            if (!error) drain();
+        });
     }
     if (taken == 0) return;
     batches_.fetch_add(1, std::memory_order_relaxed);
@@ -199,7 +224,8 @@ void ClusterBooks::turn() {
     for (auto& entry : entries_) {
         if (entry) entry->words->turn();
     }
-    for (size_t i = 0, looks = 0; i < entries_.size() && looks < looks_per_turn; ++i) {
+    const size_t looks_max = std::max(looks_per_turn, entries_.size() / turns_per_look_max + 1);
+    for (size_t i = 0, looks = 0; i < entries_.size() && looks < looks_max; ++i) {
         last_looked_at_ = (last_looked_at_ + 1) % entries_.size();
         if (const auto& entry = entries_[last_looked_at_]; entry && entry->board->look()) ++looks;
     }

@@ -9,7 +9,7 @@
 // PostgreSQL, written before this is told, and the relay brings them. A repair that changes what a book
 // should know is a reason to rebuild.
 //
-// Thread safety: submit, control, reinstate, take_lease and the figures from any thread.
+// Thread safety: submit, set_pace, control, reinstate, take_lease and the figures from any thread.
 #pragma once
 
 #include <atomic>
@@ -36,14 +36,15 @@ public:
     struct Options {
         RedisClient::Options redis;
         size_t in_hand_max = 16'384;  // purchases between submit and answer; a power of two
-        milliseconds wait_max{2'000};
+        Pacing pace{};
         milliseconds look_every{200};       // at every book: what other gates did is seen as late as this
         milliseconds word_wait_max{5'000};  // an operator waits for Redis no longer
         size_t control_capacity = 4'096;
         size_t reinstatements_max = 1'024;  // under way; the next one waits
     };
-    // Of books whose epoch is open. With five turns a second, 300 of them are seen every second.
-    static constexpr size_t looks_per_turn = 64;
+    // At the least, of books whose epoch is open: each is seen in every third turn, before what it shows
+    // ends.
+    static constexpr size_t looks_per_turn = 64, turns_per_look_max = 3;
 
     struct Hooks {
         std::function<void()> on_append;  // something new is in Kafka
@@ -65,6 +66,7 @@ public:
     [[nodiscard]] Submitted submit(PurchaseCommand&& command) override;
     uint64_t units_waited_for(ItemSlot slot) override { return waiting_.of(slot); }
     Figures figures() const override;
+    void set_pace(const Pacing& pacing) override;
 
     void control(ControlCommand command, std::function<void()> applied = {}) override;
     void reinstate(const Reinstatement& asked, std::function<void(const Reinstated&)> answered) override;
@@ -76,6 +78,7 @@ private:
         std::shared_ptr<ClusterAcceptor> acceptor;
         std::shared_ptr<ClusterBoard> board;
         std::shared_ptr<ClusterWords> words;
+        Phase phase = Phase::not_ready;  // as this process was told last
     };
     struct Apply;
     using Key = std::pair<SaleId, ItemId>;
@@ -86,6 +89,7 @@ private:
     };
 
     // On the loop.
+    void drain_soon();  // from any thread
     void drain();
     void reply(const PurchaseCommand& command, std::chrono::nanoseconds began,
                const ClusterAcceptor::Outcome& outcome);
@@ -98,6 +102,7 @@ private:
     Entry* find(const SaleId& sale, const ItemId& item);
     Entry* at(ItemSlot slot);
 
+    std::chrono::nanoseconds busy_wait() const;
     std::chrono::nanoseconds predicted_wait() const;
 
     KafkaRecords& records_;
@@ -107,11 +112,12 @@ private:
     boost::asio::io_context loop_{1};
     const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
         loop_.get_executor()};
-    boost::asio::steady_timer timer_;
+    boost::asio::steady_timer timer_, pace_timer_;
 
     // Any thread.
     BoundedQueue<PurchaseCommand> queue_;
     WaitingUnits waiting_;
+    PurchasePace pace_;
     std::atomic<Stage> stage_{Stage::not_started};
     std::atomic<int64_t> lease_ends_at_{0};  // of CLOCK_BOOTTIME, in ns
     std::atomic<size_t> in_hand_{0};

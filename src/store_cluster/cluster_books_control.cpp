@@ -40,6 +40,10 @@ void ClusterBooks::reinstate_now(const Reinstatement& asked,
     };
     Entry* entry = find(asked.sale, asked.item);
     if (entry == nullptr) return done({Verdict::decided, {ReserveOutcome::not_open}});
+    // The book went with the sale, and does not come back: whoever waited for it for ever would have paid for
+    // nothing.
+    if (entry->phase == Phase::closed && entry->bucket->lease_holds() && !entry->bucket->holds())
+        return done({Verdict::decided, {ReserveOutcome::ended}});
     entry->acceptor->reserve({asked.fresh, asked.buyer, asked.units, asked.replaces}, done);
 }
 
@@ -84,7 +88,7 @@ struct ClusterBooks::Apply {
         auto words =
             std::make_shared<ClusterWords>(*books.redis_, bucket, board, books.options_.word_wait_max);
         books.entries_[index] = std::make_unique<Entry>(
-            Entry{std::move(bucket), std::move(acceptor), std::move(board), std::move(words)});
+            Entry{std::move(bucket), std::move(acceptor), std::move(board), std::move(words), open.phase});
         books.slots_[{open.sale, open.item}] = open.slot;
         open.board->show_figures(open.stock);
         Entry& entry = *books.entries_[index];
@@ -92,8 +96,10 @@ struct ClusterBooks::Apply {
         entry.words->tell({open.version, open.phase, open.terms}, std::exchange(applied, {}));
     }
     void operator()(const SetTerms& set) const {
-        if (Entry* entry = books.at(set.slot))
-            entry->words->tell({set.version, set.phase, set.terms}, std::exchange(applied, {}));
+        Entry* entry = books.at(set.slot);
+        if (entry == nullptr) return;
+        entry->phase = set.phase;
+        entry->words->tell({set.version, set.phase, set.terms}, std::exchange(applied, {}));
     }
     void operator()(const CloseBook& close) const {
         Entry* entry = books.at(close.slot);

@@ -127,6 +127,20 @@ TEST_F(ClusterBooksTest, ALeaseThatShowsAnotherEpochEndsTheTakesOfTheOldOne) {
     EXPECT_EQ(buy(gate, 2, bob).verdict, Verdict::rebuilding);
 }
 
+TEST_F(ClusterBooksTest, ThePaceHoldsThePurchasesBackUntilItIsRaised) {
+    create(10);
+    Gate& gate = add_gate();
+    gate.books.set_pace({.wait_max = 24h, .rate_per_second_max = 1});
+    expect_outcome(buy(gate, 1, alice), accepted);  // the second's one
+    for (uint32_t number = 2; number <= 1'000; ++number)
+        ASSERT_EQ(submit(gate, number, bob), Submitted::queued);
+    EXPECT_GE(gate.books.figures().predicted_wait, 500s) << "one a second";
+    gate.books.set_pace({.wait_max = 1s, .rate_per_second_max = 1});
+    EXPECT_EQ(submit(gate, 1'001, carol), Submitted::overloaded);
+    gate.books.set_pace({.wait_max = 24h});
+    ASSERT_TRUE(gate.answers.wait_for(1'000)) << "those who waited go at once";
+}
+
 TEST_F(ClusterBooksTest, AnEmptyRedisIsNeverSoldOutAndSellsNothing) {
     create(1);
     Gate& gate = add_gate();

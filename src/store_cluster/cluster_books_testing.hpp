@@ -71,7 +71,7 @@ protected:
               books(
                   *records,
                   {.redis = {.link = {.address = redis, .call_max = 10s}, .connections = 2},
-                   .wait_max = reports_max,
+                   .pace = {.wait_max = reports_max},
                    .look_every = 10ms},
                   {.on_append = {}, .doubted = [this](const ItemEpoch& one, Doubt doubt, const std::string&) {
                        if (doubt == Doubt::lost) doubted_epoch = one.epoch;

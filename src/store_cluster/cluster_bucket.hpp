@@ -37,6 +37,7 @@ public:
     }
 
     bool lease_holds() const { return pg::boot_time() < ends_at_; }
+    pg::BootTime lease_ends_at() const { return ends_at_; }
     // The epoch is open, and the lease on it is not over.
     bool holds() const { return fence_ && lease_holds(); }
     bool holds(uint64_t epoch) const { return holds() && fence_->epoch == epoch; }

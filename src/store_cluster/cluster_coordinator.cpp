@@ -122,8 +122,9 @@ void ClusterCoordinator::tell_word(const WatchedItem& item) {
 bool ClusterCoordinator::is_stuck(const ItemEpoch& item, pg::BootTime now) {
     const auto [found, is_new] = stuck_.try_emplace({item.sale, item.item}, Stuck{item.epoch, now});
     Stuck& stuck = found->second;
-    if (stuck.epoch != item.epoch) stuck = {item.epoch, now};
-    return now - stuck.since >= options_.takeover_after;
+    if (stuck.epoch != item.epoch)
+        stuck = {item.epoch, now, std::min(stuck.takeovers + 1, takeovers_counted_max)};
+    return now - stuck.since >= options_.takeover_after * (1 << stuck.takeovers);
 }
 
 void ClusterCoordinator::go_on(pg::BootTime now) {

@@ -26,9 +26,11 @@ public:
     struct Options {
         ClusterRebuild::Options rebuild;
         milliseconds look_every{500};
-        milliseconds again_after{200};        // a step that met a store in trouble, or that waits
-        milliseconds takeover_after{45'000};  // much longer than a rebuild takes
-        size_t cuts_max = 4;                  // items whose purchases are in memory at a time
+        milliseconds again_after{200};  // a step that met a store in trouble, or that waits
+        // Much longer than a rebuild takes, unless the workers are far behind: each time that it is taken
+        // over without an end, twice as long, so that those who take over do not begin anew for ever.
+        milliseconds takeover_after{45'000};
+        size_t cuts_max = 4;  // items whose purchases are in memory at a time
     };
 
     ClusterCoordinator(const ClusterRebuild::Means& means, const Options& options)
@@ -54,7 +56,9 @@ private:
     struct Stuck {
         uint64_t epoch;
         pg::BootTime since;
+        uint32_t takeovers = 0;
     };
+    static constexpr uint32_t takeovers_counted_max = 6;
 
     void look(pg::BootTime now);
     StoreResult<std::optional<Plan>> plan_for(const WatchedItem& item, pg::BootTime now);

@@ -8,10 +8,20 @@ StoreError not_known(std::string why) {
     return {StoreErrc::unavailable, "looking a purchase up", std::move(why), true};
 }
 
+StoreError no_ledger() {
+    return {StoreErrc::not_allowed, "reading the ledger", "its workers read it"};
+}
+
 }  // namespace
 
-StoreResult<std::vector<LedgerRecord>> ClusterLookup::read_after(uint64_t, size_t) {
-    return StoreError{StoreErrc::not_allowed, "reading the ledger", "its workers read it"};
+StoreResult<std::vector<LedgerRecord>> ClusterLookup::read_after(uint64_t position, size_t count_max) {
+    if (!ledger_) return no_ledger();
+    return ledger_->read_after(position, count_max);
+}
+
+StoreResult<LedgerCut> ClusterLookup::end() {
+    if (!ledger_) return no_ledger();
+    return ledger_->end();
 }
 
 StoreResult<std::optional<LedgerRecord>> ClusterLookup::find_after(uint64_t, const PurchaseId& purchase) {
@@ -27,9 +37,19 @@ StoreResult<std::optional<LedgerRecord>> ClusterLookup::find_after(uint64_t, con
         return std::optional(LedgerRecord{.entry = LedgerEntry{record.sale, record.item, record.acceptance}});
     }
     if (!taken) return taken.error();
+    const auto is_old = has_new_books(*lease);
+    if (!is_old) return is_old.error();
+    if (*is_old) return not_known("there is a book that the lease does not know of yet");
     // Then no epoch was left behind meanwhile.
     if (!lease->holds()) return not_known("the lease on the epochs is over");
     return std::optional<LedgerRecord>();
+}
+
+StoreResult<bool> ClusterLookup::has_new_books(const EpochLease& lease) {
+    return pg::guarded("looking for new books", [&] {
+        const pg::Pool::Handle connection = pool_.take();
+        return PostgresEpochs::has_new_books(*connection, lease);
+    });
 }
 
 // An error where one of the books could not be asked, and none of the others has it.
@@ -37,6 +57,7 @@ StoreResult<std::optional<LedgerRecord>> ClusterLookup::find_in_redis(const Epoc
                                                                       const PurchaseId& purchase) {
     std::optional<StoreError> doubt;
     for (const ItemEpoch& item : lease.items()) {
+        if (item.is_at_rest) continue;
         if (!item.pin) {
             doubt = not_known("a book is being rebuilt");
             continue;
@@ -44,6 +65,7 @@ StoreResult<std::optional<LedgerRecord>> ClusterLookup::find_in_redis(const Epoc
         const auto found = ask(item, purchase);
         if (!found) {
             doubt = not_known(found.error().detail);
+            if (!redis_) break;  // it does not answer: the next book is not asked for
             continue;
         }
         if (!*found) continue;

@@ -26,22 +26,32 @@ public:
         milliseconds redis_wait_max{500};  // for a connection, and for each book
     };
 
-    ClusterLookup(const Options& options, pg::Pool& pool, CurrentLease lease)
-        : options_(options), orders_(pool), lease_(std::move(lease)) {}
+    // `ledger`: for those who also read records by their position; may be none.
+    ClusterLookup(const Options& options, pg::Pool& pool, CurrentLease lease,
+                  std::unique_ptr<LedgerReader> ledger = nullptr)
+        : options_(options),
+          pool_(pool),
+          orders_(pool),
+          lease_(std::move(lease)),
+          ledger_(std::move(ledger)) {}
 
-    // The ledger of the cluster is read by its workers.
+    // Both from the ledger; not_allowed where there is none.
     StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override;
+    StoreResult<LedgerCut> end() override;
 
     // The position says nothing here: it is asked for after PostgreSQL had nothing.
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId&) override;
 
 private:
     StoreResult<std::optional<LedgerRecord>> find_in_redis(const EpochLease& lease, const PurchaseId&);
+    StoreResult<bool> has_new_books(const EpochLease& lease);
     RedisResult<std::optional<FoundTake>> ask(const ItemEpoch& item, const PurchaseId&);
 
     const Options options_;
+    pg::Pool& pool_;
     PostgresOrdersReader orders_;
     const CurrentLease lease_;
+    const std::unique_ptr<LedgerReader> ledger_;
     std::optional<RedisSession> redis_;  // none: it has to be made anew
 };
 

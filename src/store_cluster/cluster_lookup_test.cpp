@@ -52,6 +52,17 @@ TEST_F(ClusterLookupTest, WhatPostgresGotMeanwhileIsFoundThere) {
     EXPECT_FALSE(is_known(2));
 }
 
+TEST_F(ClusterLookupTest, ABookThatIsYoungerThanTheLeaseMayHaveIt) {
+    held = lease();
+    ASSERT_TRUE(held->items().empty());
+    create(10);  // and others, who have a newer lease, sell from it
+    const auto unknown = look_up(1);
+    ASSERT_FALSE(unknown.has_value());
+    EXPECT_TRUE(unknown.error().outcome_unknown);
+    held = lease();
+    EXPECT_FALSE(is_known(1));
+}
+
 TEST_F(ClusterLookupTest, InDoubtNobodyHearsThatThereIsNone) {
     create(10);
     EXPECT_FALSE(look_up(1).has_value()) << "no lease";

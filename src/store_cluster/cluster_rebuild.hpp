@@ -37,7 +37,7 @@ public:
     struct Means {
         pg::Connection& connection;
         RedisCaller& redis;
-        KafkaRecords& records;
+        RecordSink& records;
     };
     enum class Purpose : uint8_t { reopen, end_sale };
     enum class Step : uint8_t {

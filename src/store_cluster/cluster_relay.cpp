@@ -35,13 +35,13 @@ ReleaseRow release_of(const Row& row) {
 }
 
 // Whether Redis has heard all of `call`.
-bool is_answered(RedisSession& redis, const RedisCall& call) {
+bool is_answered(RedisCalls& redis, const RedisCall& call) {
     const auto reply = redis.run(call);
     return reply && !error_in(**reply);
 }
 
 // The rows of one item that Redis has answered for, as far as it goes.
-std::vector<int64_t> apply(RedisSession& redis, const Fence& fence, std::span<const ReleaseRow* const> rows) {
+std::vector<int64_t> apply(RedisCalls& redis, const Fence& fence, std::span<const ReleaseRow* const> rows) {
     const BookBucket bucket{rows.front()->sale, rows.front()->item};
     std::vector<int64_t> applied;
     std::vector<const ReleaseRow*> released;
@@ -67,12 +67,14 @@ std::vector<int64_t> apply(RedisSession& redis, const Fence& fence, std::span<co
 
 }  // namespace
 
-StoreResult<Relay::Turn> Relay::step(const EpochLease& lease, RedisSession& redis, Instant now) {
+StoreResult<Relay::Turn> Relay::step(const EpochLease& lease, RedisCalls& redis, Instant now) {
     return pg::guarded("relaying releases", [&] {
         const Rows waiting = connection_.run(
             "SELECT r.number, r.sale, r.item, r.epoch, r.purchase, r.units, i.epoch > r.epoch "
             "FROM releases r JOIN items i ON i.sale = r.sale AND i.id = r.item JOIN sales s ON s.id = r.sale "
-            "WHERE r.applied_at_ms IS NULL AND s.state <> 'reconciled' ORDER BY r.number LIMIT $1",
+            "WHERE r.applied_at_ms IS NULL AND s.state NOT IN ('closed', 'reconciled') "
+            // Those of a book that is not there wait, and hold nobody else's up.
+            "AND (i.epoch > r.epoch OR i.pin IS NOT NULL) ORDER BY r.number LIMIT $1",
             Params().add(rows_max));
         const std::vector<ReleaseRow> rows = pg::all_of(waiting, release_of);
         std::map<std::pair<std::string_view, std::string_view>, std::vector<const ReleaseRow*>> by_item;

@@ -25,9 +25,9 @@ public:
 
     explicit Relay(pg::Connection& connection) : connection_(connection) {}
 
-    // Rows that wait, oldest first; those of a reconciled sale have nowhere to go, and stand in nobody's way.
-    // Only `unavailable` PostgreSQL is an error: a Redis that does not answer keeps its rows.
-    [[nodiscard]] StoreResult<Turn> step(const EpochLease& lease, RedisSession& redis, Instant now);
+    // Rows that wait, oldest first; those of a sale that is over have nowhere to go, and stand in nobody's
+    // way. Only `unavailable` PostgreSQL is an error: a Redis that does not answer keeps its rows.
+    [[nodiscard]] StoreResult<Turn> step(const EpochLease& lease, RedisCalls& redis, Instant now);
 
 private:
     pg::Connection& connection_;

@@ -24,9 +24,9 @@ public:
         std::lock_guard lock(mutex_);
         --left_;
     }
-    std::vector<TakenAt> wait(milliseconds wait_max) {
+    std::vector<TakenAt> wait(RecordSink& records, milliseconds wait_max) {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, wait_max, [&] { return left_ == 0; });
+        records.wait(lock, changed_, wait_max, [&] { return left_ == 0; });
         return durable_;
     }
 
@@ -68,10 +68,10 @@ std::vector<TakenAt> Sweeper::produce(const EpochLease& lease, const BookBucket&
             break;
         }
     }
-    return heard->wait(options_.reports_max);
+    return heard->wait(records_, options_.reports_max);
 }
 
-RedisResult<Sweeper::Turn> Sweeper::sweep(const EpochLease& lease, const ItemEpoch& item, RedisSession& redis,
+RedisResult<Sweeper::Turn> Sweeper::sweep(const EpochLease& lease, const ItemEpoch& item, RedisCalls& redis,
                                           std::optional<Instant> handed_time) {
     if (!item.pin || !lease.holds()) return Turn{};
     const BookBucket bucket{item.sale, item.item};

@@ -26,17 +26,17 @@ public:
         size_t done = 0;  // durable, and gone from the outbox
     };
 
-    Sweeper(KafkaRecords& records, const Options& options) : records_(records), options_(options) {}
+    Sweeper(RecordSink& records, const Options& options) : records_(records), options_(options) {}
 
     // One item under its lease. An error: the outbox could not be read; nothing was done.
-    [[nodiscard]] RedisResult<Turn> sweep(const EpochLease& lease, const ItemEpoch& item, RedisSession& redis,
+    [[nodiscard]] RedisResult<Turn> sweep(const EpochLease& lease, const ItemEpoch& item, RedisCalls& redis,
                                           std::optional<Instant> handed_time = {});
 
 private:
     std::vector<TakenAt> produce(const EpochLease& lease, const BookBucket& bucket,
                                  const std::vector<OutboxEntry>& entries);
 
-    KafkaRecords& records_;
+    RecordSink& records_;
     const Options options_;
 };
 

@@ -23,7 +23,7 @@ class ClusterWords : public std::enable_shared_from_this<ClusterWords> {
 public:
     static constexpr size_t paid_max = 65'536;  // that wait; beyond, the next epoch tells
 
-    ClusterWords(RedisClient& redis, std::shared_ptr<ClusterBucket> bucket,
+    ClusterWords(RedisAsyncCalls& redis, std::shared_ptr<ClusterBucket> bucket,
                  std::shared_ptr<ClusterBoard> board, milliseconds wait_max)
         : redis_(redis), bucket_(std::move(bucket)), board_(std::move(board)), wait_max_(wait_max) {}
 
@@ -48,7 +48,7 @@ private:
     void answer_all();
     void answer_overdue();
 
-    RedisClient& redis_;
+    RedisAsyncCalls& redis_;
     const std::shared_ptr<ClusterBucket> bucket_;
     const std::shared_ptr<ClusterBoard> board_;
     const milliseconds wait_max_;

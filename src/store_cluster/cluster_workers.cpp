@@ -30,7 +30,11 @@ bool is_unreadable(const StoreError& error) {
 }  // namespace
 
 ClusterWorkers::ClusterWorkers(const Options& options, Snowflake& ids, OrderWorker::Hooks hooks)
-    : options_(options), ids_(ids), hooks_(std::move(hooks)), connection_(options.postgres) {}
+    : options_(options),
+      ids_(ids),
+      hooks_(std::move(hooks)),
+      connection_(options.postgres),
+      random_(options.seed ? *options.seed : std::random_device{}()) {}
 
 Uptime ClusterWorkers::step(Instant now, Uptime uptime) {
     if (uptime >= looks_at_) {
@@ -106,11 +110,17 @@ bool ClusterWorkers::run(uint64_t partition, Held& held, Instant now, Uptime upt
     return *went == OrderWorker::Next::more;
 }
 
+StoreResult<std::unique_ptr<LedgerReader>> ClusterWorkers::open_ledger(uint64_t partition) const {
+    if (options_.open_ledger) return options_.open_ledger(partition);
+    auto opened = KafkaLedger::open({.reader = options_.kafka, .partition = static_cast<int32_t>(partition)});
+    if (!opened) return opened.error();
+    return std::unique_ptr<LedgerReader>(std::move(*opened));
+}
+
 // At the position that the database has: what was under way has landed there, or it never will.
 StoreResult<void> ClusterWorkers::begin(uint64_t partition, Held& held) {
     if (!held.ledger) {
-        auto ledger =
-            KafkaLedger::open({.reader = options_.kafka, .partition = static_cast<int32_t>(partition)});
+        auto ledger = open_ledger(partition);
         if (!ledger) return ledger.error();
         held.ledger = std::move(*ledger);
     }

@@ -39,6 +39,9 @@ public:
             2'000};  // until a partition that met trouble begins anew; at random, up to this
         milliseconds leave_for{30'000};  // one that cannot be read here
         milliseconds idle_wait{10};      // between two looks at a ledger that had nothing new
+        // Reads a partition; none: from Kafka. A simulation has its own, and a seed for the waits.
+        std::function<StoreResult<std::unique_ptr<LedgerReader>>(uint64_t partition)> open_ledger{};
+        std::optional<uint32_t> seed{};
     };
 
     // `hooks` as OrderWorker's.
@@ -64,7 +67,7 @@ private:
     struct Held {
         explicit Held(PartitionLease taken) : lease(std::move(taken)) {}
         PartitionLease lease;
-        std::unique_ptr<KafkaLedger> ledger;
+        std::unique_ptr<LedgerReader> ledger;
         std::unique_ptr<PostgresOrders> orders;
         std::unique_ptr<OrderWorker> worker;  // none: it has to begin, at begins_at
         Uptime begins_at{};
@@ -75,6 +78,7 @@ private:
     void take_free(const PartitionsOffered& offered, uint64_t share, Uptime uptime);
     // Whether there may be more to do at once.
     bool run(uint64_t partition, Held& held, Instant now, Uptime uptime);
+    StoreResult<std::unique_ptr<LedgerReader>> open_ledger(uint64_t partition) const;
     StoreResult<void> begin(uint64_t partition, Held& held);
     void stumble(uint64_t partition, Held& held, const StoreError& error, Uptime uptime);
     void count(Held& held);
@@ -90,7 +94,7 @@ private:
     Uptime looks_at_{}, places_at_{};
     uint64_t placed_last_ = 0;
     milliseconds primary_is_ahead_{0};
-    std::minstd_rand random_{std::random_device{}()};
+    std::minstd_rand random_;
     Figures figures_;
 };
 

@@ -169,9 +169,8 @@ TEST_F(ClusterWorkersTest, TheRateCapIsOneForAllPartitions) {
     capped.batch_max = 5;
     ClusterWorkers workers(capped, ids);
     const Uptime from = uptime;
-    ASSERT_TRUE(run({&workers}, [&] { return workers.figures().ordered == 100; }));
+    ASSERT_TRUE(run({&workers}, [&] { return ordered() == 100; }));
     EXPECT_GE(uptime - from, 9s) << "ten a second of the time that was handed in, and one batch at once";
-    EXPECT_EQ(ordered(), 100);
 }
 
 TEST_F(ClusterWorkersTest, ARecordOfALaterVersionLeavesItsPartitionToOthersAndHoldsUpNoOther) {

@@ -8,7 +8,8 @@ target_compile_definitions(doorbuster_kafka_testing PRIVATE DOORBUSTER_ROOT="${P
 
 doorbuster_library(kafka_store
     SOURCES kafka_handle.cpp kafka_ledger.cpp kafka_reader.cpp kafka_record.cpp kafka_records.cpp kafka_topics.cpp
+            kafka_whole_ledger.cpp
     LINKS doorbuster_store fmt::fmt ${RDKAFKA}
     TESTS kafka_crash_test.cpp kafka_ledger_test.cpp kafka_reader_test.cpp kafka_record_test.cpp kafka_records_test.cpp
-          kafka_topics_test.cpp
+          kafka_topics_test.cpp kafka_whole_ledger_test.cpp
     TEST_LINKS doorbuster_kafka_testing rapidcheck)

@@ -53,6 +53,18 @@ StoreResult<std::optional<LedgerRecord>> KafkaLedger::find_after(uint64_t positi
                        fmt::format("more than {} records are not placed yet", options_.scan_records_max));
 }
 
+StoreResult<LedgerCut> KafkaLedger::end() {
+    const auto end = reader_.end_of(options_.partition);
+    if (!end) return end.error();
+    return LedgerCut(static_cast<uint64_t>(*end));
+}
+
+void KafkaLedger::turn_to(int32_t partition) {
+    if (options_.partition == partition) return;
+    options_.partition = partition;
+    reads_behind_.reset();
+}
+
 StoreResult<void> KafkaLedger::go_to(uint64_t position) {
     if (reads_behind_ == position) return {};
     reads_behind_.reset();

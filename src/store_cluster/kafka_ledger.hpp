@@ -30,6 +30,10 @@ public:
 
     StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override;
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId&) override;
+    StoreResult<LedgerCut> end() override;
+
+    // Reads this one from now on.
+    void turn_to(int32_t partition);
 
 private:
     KafkaLedger(const Options& options, KafkaReader reader) : options_(options), reader_(std::move(reader)) {}
@@ -38,7 +42,7 @@ private:
     StoreResult<void> go_to(uint64_t position);
     std::optional<StoreError> take_in(std::vector<KafkaReadRecord> read, std::vector<LedgerRecord>& records);
 
-    const Options options_;
+    Options options_;
     KafkaReader reader_;
     std::optional<uint64_t> reads_behind_;  // where the reader is; none: nowhere that can be gone on from
 };

@@ -147,6 +147,17 @@ StoreError KafkaReader::error_of(const rd_kafka_message_t& message) const {
     }
 }
 
+StoreResult<int64_t> KafkaReader::end_of(int32_t partition) {
+    // While the brokers are away the client forgets the topic, and learns of it again only when it is asked.
+    if (const auto known = ask_partitions(); !known) return known.error();
+    int64_t first = 0, end = 0;
+    const auto why =
+        rd_kafka_query_watermark_offsets(client_.get(), options_.topic.c_str(), partition, &first, &end,
+                                         static_cast<int>(options_.broker_wait_max.count()));
+    if (why != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka_error(StoreErrc::unavailable, reading, why);
+    return end;
+}
+
 StoreResult<int32_t> KafkaReader::ask_partitions() {
     auto metadata = kafka_metadata(client_.get(), topic_.get(), options_.broker_wait_max);
     if (!metadata) return metadata.error();

@@ -61,6 +61,9 @@ public:
     // positions are the caller's.
     [[nodiscard]] StoreResult<KafkaBatch> read(size_t count_max, milliseconds wait_max);
 
+    // The offset behind the last record of the partition, as a broker says now.
+    [[nodiscard]] StoreResult<int64_t> end_of(int32_t partition);
+
 private:
     struct Assigned {
         int64_t offset_next;

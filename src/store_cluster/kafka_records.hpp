@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -39,7 +40,27 @@ struct DeliveryReport {
 // Where the records of an item bucket stand. Fixed for the life of a topic: the count is pinned.
 int32_t kafka_partition_of(const SaleId&, const ItemId&, uint32_t bucket, int32_t partitions);
 
-class KafkaRecords {
+// What takes records for the ledger: the one below, or a simulation's.
+class RecordSink {
+public:
+    using Reported = std::function<void(const DeliveryReport&)>;
+
+    virtual ~RecordSink() = default;
+
+    // An error: nothing was taken, and no report comes. `unavailable`: as much is under way as may be,
+    // a new producer is being made, or it is closed.
+    [[nodiscard]] virtual StoreResult<void> produce(const LedgerEntry&, Reported) = 0;
+    // Into one partition. A seal of an item goes into every partition that the item has.
+    [[nodiscard]] virtual StoreResult<void> produce(const Seal&, int32_t partition, Reported) = 0;
+
+    // Lets somebody who holds `lock` wait until reports have made `is_done` true, at most so long.
+    virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& reported,
+                      milliseconds wait_max, const std::function<bool()>& is_done) {
+        reported.wait_for(lock, wait_max, is_done);
+    }
+};
+
+class KafkaRecords final : public RecordSink {
 public:
     struct Options {
         std::string brokers;
@@ -51,19 +72,15 @@ public:
         uint32_t queue_messages_max = 100'000;
         uint32_t queue_kbytes_max = 65'536;
     };
-    using Reported = std::function<void(const DeliveryReport&)>;
 
     // Needs no broker: without one the records wait, and are `unknown` in the end.
     [[nodiscard]] static StoreResult<std::unique_ptr<KafkaRecords>> open(const Options&);
-    ~KafkaRecords();
+    ~KafkaRecords() override;
     KafkaRecords(const KafkaRecords&) = delete;
     KafkaRecords& operator=(const KafkaRecords&) = delete;
 
-    // An error: nothing was taken, and no report comes. `unavailable`: as much is under way as may be,
-    // a new producer is being made, or it is closed.
-    [[nodiscard]] StoreResult<void> produce(const LedgerEntry&, Reported);
-    // Into one partition. A seal of an item goes into every partition that the item has.
-    [[nodiscard]] StoreResult<void> produce(const Seal&, int32_t partition, Reported);
+    [[nodiscard]] StoreResult<void> produce(const LedgerEntry&, Reported) override;
+    [[nodiscard]] StoreResult<void> produce(const Seal&, int32_t partition, Reported) override;
 
     // Takes nothing more, and returns when everything is reported: what is not by then is `unknown`.
     void close(milliseconds wait_max);

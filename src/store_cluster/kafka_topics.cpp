@@ -198,15 +198,15 @@ StoreResult<void> KafkaTopics::wait_until_led(const KafkaTopicTerms& terms) {
                       "it is made, but not all of its partitions have a leader", true};
 }
 
-StoreResult<std::vector<std::string>> KafkaTopics::differences(const KafkaTopicTerms& terms) {
+StoreResult<WarmUpFindings> KafkaTopics::differences(const KafkaTopicTerms& terms) {
     if (const auto wrong = wrong_in(terms)) return *wrong;
-    std::vector<std::string> wrong;
+    WarmUpFindings wrong;
     if (const auto layout = compare_layout(terms, wrong); !layout) return layout.error();
     if (const auto settings = compare_settings(terms, wrong); !settings) return settings.error();
     return wrong;
 }
 
-StoreResult<void> KafkaTopics::compare_layout(const KafkaTopicTerms& terms, std::vector<std::string>& wrong) {
+StoreResult<void> KafkaTopics::compare_layout(const KafkaTopicTerms& terms, WarmUpFindings& wrong) {
     const KafkaTopic topic(rd_kafka_topic_new(client_.get(), terms.name.c_str(), nullptr));
     if (!topic) return kafka_error(StoreErrc::not_allowed, "look at a Kafka topic", rd_kafka_last_error());
     const auto metadata = kafka_metadata(client_.get(), topic.get(), options_.wait_max);
@@ -214,32 +214,35 @@ StoreResult<void> KafkaTopics::compare_layout(const KafkaTopicTerms& terms, std:
     const rd_kafka_metadata_topic_t& found = (*metadata)->topics[0];
     if (found.partition_cnt != terms.partitions) {
         wrong.push_back(
-            fmt::format("{} has {} partitions, and {} are pinned: an item's records would go to one "
-                        "partition and be looked for in "
-                        "another. Partitions cannot be taken away: make a topic of another name with {} "
-                        "partitions and set it, "
-                        "before a sale has records here",
-                        terms.name, found.partition_cnt, terms.partitions, terms.partitions));
+            {.check = "kafka.partitions",
+             .what = fmt::format("{} has {} partitions, and {} are pinned: an item's records would go to one "
+                                 "partition and be looked for in another",
+                                 terms.name, found.partition_cnt, terms.partitions),
+             .mend = fmt::format("partitions cannot be taken away: make a topic of another name with {} "
+                                 "partitions and set it, before a sale has records here",
+                                 terms.partitions)});
     }
     for (int i = 0; i < found.partition_cnt; ++i) {
         const rd_kafka_metadata_partition_t& partition = found.partitions[i];
         if (partition.replica_cnt < terms.replicas) {
             wrong.push_back(
-                fmt::format("partition {} of {} has {} replicas where {} are asked for: assign it more with "
-                            "kafka-reassign-partitions.sh",
-                            partition.id, terms.name, partition.replica_cnt, terms.replicas));
+                {.check = "kafka.replicas",
+                 .what = fmt::format("partition {} of {} has {} replicas where {} are asked for",
+                                     partition.id, terms.name, partition.replica_cnt, terms.replicas),
+                 .mend = "assign it more with kafka-reassign-partitions.sh"});
         } else if (partition.isr_cnt < terms.insync_min) {
             wrong.push_back(
-                fmt::format("partition {} of {} has {} replicas in sync where {} must acknowledge: nothing "
-                            "can be sold until the brokers that are behind or away are back",
-                            partition.id, terms.name, partition.isr_cnt, terms.insync_min));
+                {.check = "kafka.in_sync",
+                 .what = fmt::format("partition {} of {} has {} replicas in sync where {} must acknowledge: "
+                                     "nothing can be sold",
+                                     partition.id, terms.name, partition.isr_cnt, terms.insync_min),
+                 .mend = "bring the brokers back that are behind or away"});
         }
     }
     return {};
 }
 
-StoreResult<void> KafkaTopics::compare_settings(const KafkaTopicTerms& terms,
-                                                std::vector<std::string>& wrong) {
+StoreResult<void> KafkaTopics::compare_settings(const KafkaTopicTerms& terms, WarmUpFindings& wrong) {
     const std::string operation = "look at the settings of the Kafka topic " + terms.name;
     auto event = ask(operation, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, &start_describe, terms);
     if (!event) return event.error();
@@ -260,10 +263,12 @@ StoreResult<void> KafkaTopics::compare_settings(const KafkaTopicTerms& terms,
             }
         }
         if (suffices(has, wanted)) continue;
-        wrong.push_back(fmt::format(
-            "{} of {} is {}, not {}: {}. Mend it with kafka-configs.sh --alter --entity-type "
-            "topics --entity-name {} --add-config {}={}",
-            wanted.name, terms.name, has, wanted.value, wanted.why, terms.name, wanted.name, wanted.value));
+        wrong.push_back({.check = fmt::format("kafka.{}", wanted.name),
+                         .what = fmt::format("{} of {} is {}, not {}: {}", wanted.name, terms.name, has,
+                                             wanted.value, wanted.why),
+                         .mend = fmt::format("kafka-configs.sh --alter --entity-type topics --entity-name {} "
+                                             "--add-config {}={}",
+                                             terms.name, wanted.name, wanted.value)});
     }
     return {};
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "store/warm_up.hpp"
 #include "store_cluster/kafka_handle.hpp"
 
 namespace doorbuster {
@@ -38,7 +39,7 @@ public:
 
     // What is wrong with the topic, each with how to mend it, for an operator. Empty: as it must be.
     // `not_found`: there is none.
-    [[nodiscard]] StoreResult<std::vector<std::string>> differences(const KafkaTopicTerms&);
+    [[nodiscard]] StoreResult<WarmUpFindings> differences(const KafkaTopicTerms&);
 
 private:
     KafkaTopics(const Options& options, KafkaClient client) : options_(options), client_(std::move(client)) {}
@@ -48,8 +49,8 @@ private:
     StoreResult<KafkaEvent> ask(std::string_view operation, rd_kafka_admin_op_t, Start,
                                 const KafkaTopicTerms&);
     StoreResult<void> wait_until_led(const KafkaTopicTerms&);
-    StoreResult<void> compare_layout(const KafkaTopicTerms&, std::vector<std::string>& wrong);
-    StoreResult<void> compare_settings(const KafkaTopicTerms&, std::vector<std::string>& wrong);
+    StoreResult<void> compare_layout(const KafkaTopicTerms&, WarmUpFindings& wrong);
+    StoreResult<void> compare_settings(const KafkaTopicTerms&, WarmUpFindings& wrong);
 
     Options options_;
     KafkaClient client_;

@@ -21,10 +21,16 @@ protected:
         if (!opened) throw std::runtime_error(opened.error().text());
         return std::move(*opened);
     }
+    // Each with how to mend it.
     static std::vector<std::string> differences(const KafkaTopicTerms& terms) {
         auto wrong = open_topics().differences(terms);
         if (!wrong) throw std::runtime_error(wrong.error().text());
-        return *wrong;
+        std::vector<std::string> told;
+        for (const WarmUpFinding& one : *wrong) {
+            EXPECT_EQ(one.severity, Severity::failure);
+            told.push_back(one.what + ". " + one.mend);
+        }
+        return told;
     }
 };
 

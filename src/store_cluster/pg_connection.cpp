@@ -57,14 +57,21 @@ void Connection::close() {
     connection_ = nullptr;
     prepared_.clear();
     queued_.clear();
+    simulated_.reset();
+    simulated_queued_.clear();
 }
 
 bool Connection::is_broken() const {
+    if (options_.simulated) return !simulated_ || simulated_->is_broken();
     return connection_ == nullptr || PQstatus(connection_) != CONNECTION_OK;
 }
 
 void Connection::connect() {
     close();
+    if (options_.simulated) {
+        simulated_ = options_.simulated();
+        return;
+    }
     const std::array<const char*, 4> names = {"dbname", "fallback_application_name", "client_encoding",
                                               nullptr};
     const std::array<const char*, 4> values = {options_.url.c_str(), options_.application.c_str(), "UTF8",
@@ -99,17 +106,22 @@ void Connection::set_up_session() {
     static constexpr std::string_view set_up =
         "SELECT set_config('search_path', 'doorbuster', false),"
         " set_config('statement_timeout', $1::bigint::text, false),"
-        " set_config('lock_timeout', $1::bigint::text, false),"
-        " set_config('idle_in_transaction_session_timeout', ($1::bigint * 6)::text, false),"
+        " set_config('lock_timeout', $2::bigint::text, false),"
+        " set_config('idle_in_transaction_session_timeout', $3::bigint::text, false),"
         " set_config('default_transaction_isolation', 'read committed', false),"
         " set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_custom_plan', false),"
         " set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN"
         " ('off', 'local', 'remote_write') THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
-    run(set_up, Params().add(options_.statement_max.count()));
+    // Whoever sleeps in a transaction must not keep its rows from everybody else.
+    constexpr milliseconds asleep_max{10'000};
+    const milliseconds lock_max =
+        options_.lock_max > milliseconds(0) ? options_.lock_max : options_.statement_max;
+    run(set_up, Params().add(options_.statement_max.count()).add(lock_max.count()).add(asleep_max.count()));
 }
 
 // Nobody was asked, so what comes is a farewell.
 bool Connection::has_unasked_words() const {
+    if (simulated_) return false;
     pollfd socket{PQsocket(connection_), POLLIN, 0};
     return poll(&socket, 1, 0) != 0;
 }
@@ -123,15 +135,19 @@ void Connection::ready() {
 }
 
 size_t Connection::queue(std::string_view sql, const Params& params) {
-    if (queued_.empty()) ready();
+    if (queued_.empty() && simulated_queued_.empty()) ready();
+    if (simulated_) {
+        simulated_queued_.push_back({sql, params});
+        return simulated_queued_.size() - 1;
+    }
     CHECK(queued_.size() < queued_max);
     size_t statements = 0;
     for (const Queued& one : queued_) statements += one.is_prepare ? 0 : 1;
 
     std::vector<Oid> types;
     std::vector<const char*> values;
-    std::vector<int> lengths, formats(params.values_.size(), 1);
-    for (const Params::Value& value : params.values_) {
+    std::vector<int> lengths, formats(params.values().size(), 1);
+    for (const Params::Value& value : params.values()) {
         types.push_back(value.type);
         values.push_back(value.is_null ? nullptr : value.bytes.data());
         lengths.push_back(static_cast<int>(value.bytes.size()));
@@ -155,7 +171,15 @@ size_t Connection::queue(std::string_view sql, const Params& params) {
     return statements;
 }
 
+std::vector<Rows> Connection::settle_simulated() {
+    const auto asked = std::exchange(simulated_queued_, {});
+    if (is_broken()) throw Failure(StoreErrc::unavailable, "the connection was lost", is_committing_);
+    if (asked.empty()) return {};
+    return simulated_->answer(asked);
+}
+
 std::vector<Rows> Connection::settle() {
+    if (options_.simulated) return settle_simulated();
     const Deadline deadline = steady_clock::now() + options_.answer_max;
     std::vector<Rows> answers;
     if (queued_.empty()) return answers;
@@ -278,7 +302,7 @@ Transaction::~Transaction() {
     if (is_open_ && !connection_.is_broken()) {
         try {
             connection_.run("ROLLBACK");
-        } catch (const Failure&) {
+        } catch (...) {
             connection_.close();  // the server rolls back what its client left
         }
     }

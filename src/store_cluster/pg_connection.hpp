@@ -12,7 +12,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +24,29 @@
 
 namespace doorbuster::pg {
 
+// A server as a simulation has it, one for each connection: answers statements in place of libpq.
+class SimulatedServer {
+public:
+    struct Statement {
+        std::string_view sql;
+        Params params;
+    };
+    virtual ~SimulatedServer() = default;
+    // One round trip, BEGIN, COMMIT and ROLLBACK included: an answer for each, or throws the first failure.
+    // A connection that was lost is broken from then on.
+    virtual std::vector<Rows> answer(const std::vector<Statement>& statements) = 0;
+    virtual bool is_broken() const = 0;
+};
+
 struct ConnectionOptions {
     std::string url;                     // postgresql://user@host/database, or libpq's key=value words
     milliseconds connect_max{5'000};     // until a connection stands
     milliseconds statement_max{10'000};  // one statement, waiting for a lock included: the server ends it
-    milliseconds answer_max{15'000};     // silence: then the connection is given up
+    // For a lock that somebody else has: the server ends the statement. Zero: as long as a statement.
+    milliseconds lock_max{0};
+    milliseconds answer_max{15'000};  // silence: then the connection is given up
     std::string application{"doorbuster"};
+    std::function<std::unique_ptr<SimulatedServer>()> simulated{};  // none: a real server is at the url
 };
 
 class Connection {
@@ -69,6 +88,7 @@ private:
 
     void connect();
     void close();
+    std::vector<Rows> settle_simulated();
     void set_up_session();
     bool has_unasked_words() const;
     PGresult* next_result(Deadline deadline);
@@ -81,6 +101,8 @@ private:
     PGconn* connection_ = nullptr;
     std::map<std::string_view, std::string> prepared_;  // text -> name; bound: the texts of the program
     std::vector<Queued> queued_;
+    std::unique_ptr<SimulatedServer> simulated_;                // in place of connection_
+    std::vector<SimulatedServer::Statement> simulated_queued_;  // in place of queued_
     bool in_transaction_ = false;
     bool is_committing_ = false;
     bool was_warned_ = false;  // by the server, since the last settle

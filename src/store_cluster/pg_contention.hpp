@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "store_cluster/pg_failure.hpp"
+#include "store_cluster/virtual_time.hpp"
 
 namespace doorbuster::pg {
 
@@ -20,6 +21,7 @@ constexpr int64_t backoff_us_max = 20'000;
 inline void back_off() {
     thread_local std::minstd_rand random{std::random_device{}()};
     std::uniform_int_distribution<int64_t> backoff_us(0, backoff_us_max);
+    if (virtual_time != nullptr) return virtual_time->pause(std::chrono::microseconds(backoff_us_max));
     std::this_thread::sleep_for(std::chrono::microseconds(backoff_us(random)));
 }
 

@@ -44,9 +44,10 @@ void Journal::queue(Connection& connection) const {
     }
     if (moves_.kinds.size() > 0) {
         connection.queue(
-            "INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms, partition, position) "
+            "INSERT INTO stock_moves(kind, sale, item, purchase, units, at_ms, partition, position, epoch) "
             "SELECT kind, sale, item, purchase, units, $1, $2, "
-            "coalesce((SELECT position FROM partition_offsets WHERE partition = $2), 0) "
+            "coalesce((SELECT position FROM partition_offsets WHERE partition = $2), 0), "
+            "coalesce((SELECT epoch FROM items i WHERE i.sale = t.sale AND i.id = t.item), 0) "
             "FROM unnest($3::text[], $4::text[], $5::text[], $6::uuid[], $7::bigint[]) WITH ORDINALITY "
             "AS t(kind, sale, item, purchase, units, ordinal) ORDER BY ordinal",
             Params()

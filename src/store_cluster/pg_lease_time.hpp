@@ -9,12 +9,12 @@
 #include <chrono>
 
 #include "base/clock.hpp"
+#include "store_cluster/virtual_time.hpp"
 
 namespace doorbuster::pg {
 
-using BootTime = std::chrono::nanoseconds;
-
 inline BootTime boot_time() {
+    if (virtual_time != nullptr) return virtual_time->now();
     timespec now{};
     clock_gettime(CLOCK_BOOTTIME, &now);
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);

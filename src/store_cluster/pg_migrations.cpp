@@ -355,6 +355,10 @@ constexpr const char* migration_steps[] = {
         expires_at timestamptz NOT NULL
     );
     )sql",
+    // Under which epoch units were given back: nobody could take them before it.
+    R"sql(
+    ALTER TABLE stock_moves ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
+    )sql",
 };
 
 }  // namespace

@@ -234,7 +234,7 @@ Placed Placing::decide(const Placement& placement) {
         return Placed::known_before;
     }
     if (sealing_.is_sealed(entry)) {
-        if (item.is_closed) {
+        if (has_ended(entry, item)) {
             cancel_late(placement.record);
         } else {
             sealing_.add_late(placement.record);
@@ -247,6 +247,12 @@ Placed Placing::decide(const Placement& placement) {
     }
     known_[purchase] = take;
     return place(placement, item);
+}
+
+// The SEAL that ends the sale has passed here, and no other will come. Until then a purchase that is late may
+// be further on once more, under an epoch that was open: its buyer asked again, and heard yes.
+bool Placing::has_ended(const LedgerEntry& entry, const ItemBatch& item) const {
+    return item.is_closed && !item.is_epoch_open && sealing_.sealed_up_to(entry) + 1 >= item.epoch;
 }
 
 // What Redis had acknowledged it does not know any more. In an epoch that is over, that is over, too. Without

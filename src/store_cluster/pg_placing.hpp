@@ -70,7 +70,7 @@ private:
         StockPolicy policy = StockPolicy::reserve;
         int64_t version = 0, epoch = 0;
         bool is_epoch_open = false;
-        bool is_closed = false;  // the sale: no other SEAL will come
+        bool is_closed = false;  // the sale
 
         int64_t units_available = 0;             // what is left of them as the batch goes on
         int64_t units_held = 0, units_sold = 0;  // taken by the batch
@@ -89,6 +89,7 @@ private:
     Placed decide(const Placement& placement);
     Placed place(const Placement& placement, ItemBatch& item);
     Placed pass(const Seal& seal);
+    bool has_ended(const LedgerEntry& entry, const ItemBatch& item) const;
     bool has_lost_writes(const LedgerEntry& entry, const ItemBatch& item) const;
     void ask_for_rebuild(const LedgerEntry& entry, std::string_view reason);
     Placed reinstate(const Placement& placement, ItemBatch& item, Continued& continued);

@@ -34,6 +34,7 @@ std::unique_ptr<Connection> Pool::make() {
 }
 
 StoreResult<void> Pool::warm() {
+    if (open() >= options_.connections) return {};
     return guarded("opening connections to PostgreSQL", [&] {
         std::vector<Handle> held;
         while (held.size() < options_.connections) held.push_back(take());

@@ -9,18 +9,18 @@ namespace {
 // Any number that no other user of the database is likely to lock: "door".
 constexpr int64_t migration_lock = 0x646f6f72;
 
-int64_t version_of(Connection& connection) {
+}  // namespace
+
+int64_t schema_version(Connection& connection) {
     const Rows table = connection.run("SELECT to_regclass('doorbuster.migrations') IS NOT NULL");
     if (!table.front().flag(0)) return 0;
     return connection.read_integer("SELECT coalesce(max(version), 0)::bigint FROM doorbuster.migrations");
 }
 
-}  // namespace
-
 void prepare(Connection& connection, std::span<const char* const> steps) {
     const auto newest = static_cast<int64_t>(steps.size());
     for (;;) {
-        const int64_t seen = version_of(connection);
+        const int64_t seen = schema_version(connection);
         if (seen > newest) {
             throw Failure(
                 StoreErrc::newer_schema,

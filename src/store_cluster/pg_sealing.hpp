@@ -33,8 +33,12 @@ public:
     // Behind its own answers.
     size_t take_in(const std::vector<Rows>& answers, size_t first);
 
+    // The last epoch of its item that is over; -1: none is.
+    int64_t sealed_up_to(const LedgerEntry& entry) const {
+        return items_.at({entry.sale.view(), entry.item.view()}).epoch;
+    }
     bool is_sealed(const LedgerEntry& entry) const {
-        return static_cast<int64_t>(entry.epoch) <= items_.at({entry.sale.view(), entry.item.view()}).epoch;
+        return static_cast<int64_t>(entry.epoch) <= sealed_up_to(entry);
     }
     // Waits for the next SEAL.
     void add_late(const LedgerRecord& record);

@@ -72,20 +72,35 @@ bool wait_for(std::chrono::seconds at_most, Probe&& probe) {
 
 PostgresServer::PostgresServer(Durability durability, const std::string& parent)
     : durability_(durability), bin_(find_programs()) {
+    make_folder(parent);
+    make_data({"/initdb", "--pgdata=" + folder_ + "/data", "--username=doorbuster", "--auth=trust",
+               "--encoding=UTF8", "--locale=C", "--no-sync"});
+    start();
+}
+
+PostgresServer::PostgresServer(StandbyOf of) : durability_(Durability::none), bin_(find_programs()) {
+    make_folder("");
+    make_data({"/pg_basebackup", "--pgdata=" + folder_ + "/data", "--host=" + of.primary.folder(),
+               "--username=doorbuster", "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast",
+               "--no-sync"});
+    start();
+}
+
+void PostgresServer::make_folder(const std::string& parent) {
     const auto place =
         parent.empty() ? std::filesystem::temp_directory_path() : std::filesystem::absolute(parent);
     folder_ = (place / "doorbuster-postgres-XXXXXX").string();
     CHECK(mkdtemp(folder_.data()) != nullptr);
     if (const passwd* user = other_user()) CHECK(chown(folder_.c_str(), user->pw_uid, user->pw_gid) == 0);
+}
+
+void PostgresServer::make_data(std::vector<std::string> words) {
+    words.front() = bin_ + words.front();
     const pid_t made = fork();
-    if (made == 0) {
-        run_program({bin_ + "/initdb", "--pgdata=" + folder_ + "/data", "--username=doorbuster",
-                     "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"});
-    }
+    if (made == 0) run_program(words);
     int status = 0;
     CHECK(waitpid(made, &status, 0) == made);
-    if (status != 0) give_up_with_log("initdb failed");
-    start();
+    if (status != 0) give_up_with_log(words.front() + " failed");
 }
 
 PostgresServer::~PostgresServer() {

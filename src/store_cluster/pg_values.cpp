@@ -171,6 +171,7 @@ std::optional<PurchaseId> Row::purchase_or_none(int column) const {
 }
 
 size_t Rows::changed() const {
+    if (tag_) return changed_;
     size_t count = 0;
     for (const char* at = PQcmdTuples(result_.get()); *at != '\0'; ++at) {
         count = count * 10 + static_cast<size_t>(*at - '0');

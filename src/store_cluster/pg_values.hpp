@@ -89,13 +89,14 @@ public:
     Params& add_bytes(std::string_view bytes);
     Params& add_flag(bool value);
 
-private:
-    friend class Connection;
     struct Value {
         Oid type;
         bool is_null;
-        std::string bytes;
+        std::string bytes;  // as the wire has them
     };
+    const std::vector<Value>& values() const { return values_; }
+
+private:
     Params& add_integer(int64_t value);
     Params& add_null_integer();
 
@@ -134,6 +135,9 @@ private:
 class Rows {
 public:
     explicit Rows(PGresult* result) : result_(result) {}
+    // Of a simulation: libpq lets nobody else say what a command did.
+    Rows(PGresult* result, std::string tag, size_t changed)
+        : result_(result), tag_(std::move(tag)), changed_(changed) {}
 
     size_t size() const { return static_cast<size_t>(PQntuples(result_.get())); }
     bool empty() const { return size() == 0; }
@@ -141,7 +145,9 @@ public:
     Row front() const { return (*this)[0]; }
     // How many rows it inserted, updated or deleted.
     size_t changed() const;
-    std::string_view tag() const { return PQcmdStatus(result_.get()); }
+    std::string_view tag() const {
+        return tag_ ? std::string_view(*tag_) : std::string_view(PQcmdStatus(result_.get()));
+    }
     ExecStatusType status() const { return PQresultStatus(result_.get()); }
     std::string message() const { return PQresultErrorMessage(result_.get()); }
     const PGresult* raw() const { return result_.get(); }
@@ -151,6 +157,8 @@ private:
         void operator()(PGresult* result) const { PQclear(result); }
     };
     std::unique_ptr<PGresult, Clear> result_;
+    std::optional<std::string> tag_;  // both or none
+    size_t changed_ = 0;
 };
 
 }  // namespace doorbuster::pg

@@ -176,9 +176,11 @@ RepairOutcome PostgresAudit::carry_out(const ShiftUnits& shift, Instant now) {
 RepairOutcome PostgresAudit::carry_out(const PlaceRecord& place, Instant now) {
     if (!place.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
     const LedgerEntry& entry = *place.record.entry;
-    const Placement placement{place.record, place.order};
+    const LedgerPlace at = LedgerPlace::of(place.record.position);
+    Placement placement{place.record, place.order};
+    placement.record.position = at.position;
     constexpr bool locked = true;
-    pg::Placing placing(connection_, place_, std::span(&placement, 1), now, locked);
+    pg::Placing placing(connection_, {.partition = at.partition}, std::span(&placement, 1), now, locked);
     return outcome_of(entry, placing.run().front());
 }
 

@@ -49,12 +49,37 @@ StoreResult<EpochLease> PostgresEpochs::lease(const std::string& holder, millise
             "DELETE FROM epoch_leases WHERE holder IN (SELECT holder FROM epoch_leases "
             "WHERE expires_at < clock_timestamp() - interval '1 hour' FOR UPDATE SKIP LOCKED)");
         const Rows rows = connection_.run(
-            "SELECT i.sale, i.id, i.epoch, i.pin FROM items i JOIN sales s ON s.id = i.sale "
+            "SELECT i.sale, i.id, i.epoch, i.pin, i.pin IS NULL AND (i.epoch = 0 OR s.state = 'closed' AND "
+            "EXISTS "
+            "(SELECT 1 FROM seals WHERE seals.sale = i.sale AND item = i.id AND seals.epoch >= i.epoch - 1)) "
+            "FROM items i JOIN sales s ON s.id = i.sale "
             "WHERE s.state <> 'reconciled' ORDER BY i.sale, i.ordinal");
-        std::vector<ItemEpoch> items = pg::all_of(rows, epoch_of);
+        std::vector<ItemEpoch> items = pg::all_of(rows, [](const Row& row) {
+            ItemEpoch item = epoch_of(row);
+            item.is_at_rest = row.flag(4);
+            return item;
+        });
         transaction.commit();
         return EpochLease(pg::LeaseTime(asked_at, lasts), std::move(items));
     });
+}
+
+bool PostgresEpochs::has_new_books(pg::Connection& connection, const EpochLease& lease) {
+    pg::Texts sales, items;
+    for (const ItemEpoch& item : lease.items()) {
+        if (item.epoch == 0) continue;
+        sales.push(item.sale.view());
+        items.push(item.item.view());
+    }
+    return connection
+        .run(
+            "SELECT EXISTS (SELECT 1 FROM items i JOIN sales s ON s.id = i.sale "
+            "WHERE i.epoch > 0 AND s.state <> 'reconciled' AND NOT EXISTS (SELECT 1 "
+            "FROM unnest($1::text[], $2::text[]) known(sale, item) "
+            "WHERE known.sale = i.sale AND known.item = i.id))",
+            Params().add(sales).add(items))
+        .front()
+        .flag(0);
 }
 
 StoreResult<std::optional<uint64_t>> PostgresEpochs::close(const SaleId& sale, const ItemId& item,
@@ -134,16 +159,41 @@ StoreResult<std::vector<WatchedItem>> PostgresEpochs::watch() {
     });
 }
 
-StoreResult<void> PostgresEpochs::ask_for_rebuild(const SaleId& sale, const ItemId& item,
-                                                  const std::string& reason) {
+StoreResult<ItemEpoch> PostgresEpochs::ask_for_rebuild(const SaleId& sale, const ItemId& item,
+                                                       const std::string& reason) {
     return attempted("asking for a rebuild", [&] {
         Transaction transaction(connection_);
-        const Rows asked = connection_.run(
-            "INSERT INTO rebuild_requests(sale, item, epoch, reason) "
-            "SELECT sale, id, epoch, $3 FROM items WHERE sale = $1 AND id = $2 "
-            "ON CONFLICT(sale, item, epoch) DO UPDATE SET reason = rebuild_requests.reason",
+        const Rows now = connection_.run(
+            "WITH now AS (SELECT sale, id, epoch, pin FROM items WHERE sale = $1 AND id = $2), "
+            "asked AS (INSERT INTO rebuild_requests(sale, item, epoch, reason) "
+            "SELECT sale, id, epoch, $3 FROM now "
+            "ON CONFLICT(sale, item, epoch) DO UPDATE SET reason = rebuild_requests.reason) "
+            "SELECT * FROM now",
             Params().add(sale.view()).add(item.view()).add(reason));
-        if (asked.changed() != 1) throw pg::Failure(StoreErrc::not_found, "there is no such item");
+        if (now.empty()) throw pg::Failure(StoreErrc::not_found, "there is no such item");
+        ItemEpoch asked = epoch_of(now.front());
+        transaction.commit();
+        return asked;
+    });
+}
+
+StoreResult<std::vector<ItemEpoch>> PostgresEpochs::items_of(const SaleId& sale) {
+    return guarded("reading the epochs of a sale", [&] {
+        const Rows rows =
+            connection_.run("SELECT sale, id, epoch, pin FROM items WHERE sale = $1 ORDER BY ordinal",
+                            Params().add(sale.view()));
+        return pg::all_of(rows, epoch_of);
+    });
+}
+
+StoreResult<void> PostgresEpochs::doubt(const ItemEpoch& item, const std::string& reason) {
+    return attempted("doubting a book", [&] {
+        Transaction transaction(connection_);
+        connection_.queue(
+            "INSERT INTO rebuild_requests(sale, item, epoch, reason) "
+            "SELECT sale, id, epoch, $4 FROM items WHERE sale = $1 AND id = $2 AND epoch = $3 "
+            "ON CONFLICT(sale, item, epoch) DO NOTHING",
+            Params().add(item.sale.view()).add(item.item.view()).add(item.epoch).add(reason));
         transaction.commit();
     });
 }

@@ -33,6 +33,8 @@ struct ItemEpoch {
     ItemId item;
     uint64_t epoch = 0;
     std::optional<std::string> pin{};  // none: it is being rebuilt
+    // Nothing of it can be on its way: it was never loaded, or its sale is over and all was placed.
+    bool is_at_rest = false;
 };
 
 // Counted from before the request went out: whatever was closed since was closed after that.
@@ -79,6 +81,10 @@ public:
     // does not know it yet, can still read, but its synchronous commit never returns.
     [[nodiscard]] StoreResult<EpochLease> lease(const std::string& holder, milliseconds lasts);
 
+    // Whether a book was loaded for the first time that the lease does not know of. No other can have been
+    // opened behind its back: a rebuild waits for every lease. Throws what pg::guarded makes a StoreError of.
+    static bool has_new_books(pg::Connection& connection, const EpochLease& lease);
+
     // Nothing where the item's epoch is another by now; else the epoch that the next step is asked with.
     [[nodiscard]] StoreResult<std::optional<uint64_t>> close(const SaleId&, const ItemId&, uint64_t epoch);
     [[nodiscard]] StoreResult<std::optional<EpochCut>> cut(const SaleId&, const ItemId&, uint64_t epoch);
@@ -87,8 +93,12 @@ public:
 
     // Items of every sale that is not reconciled.
     [[nodiscard]] StoreResult<std::vector<WatchedItem>> watch();
-    // The operator's word: the epoch that the item has now is to end. not_found.
-    [[nodiscard]] StoreResult<void> ask_for_rebuild(const SaleId&, const ItemId&, const std::string& reason);
+    // The operator's word: the epoch that the item has now, and that is answered, is to end. not_found.
+    [[nodiscard]] StoreResult<ItemEpoch> ask_for_rebuild(const SaleId&, const ItemId&,
+                                                         const std::string& reason);
+    [[nodiscard]] StoreResult<std::vector<ItemEpoch>> items_of(const SaleId&);
+    // Whoever acts on it doubts its book: this very epoch is to end, if it has not yet.
+    [[nodiscard]] StoreResult<void> doubt(const ItemEpoch&, const std::string& reason);
     // The sale, with what Redis is to hear of it. not_found.
     [[nodiscard]] StoreResult<SaleRecord> sale(const SaleId&);
 

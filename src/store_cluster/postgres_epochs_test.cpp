@@ -6,6 +6,7 @@
 
 #include "store/contract_testing.hpp"
 #include "store_cluster/postgres_partition_lease.hpp"
+#include "store_cluster/postgres_rebuilds.hpp"
 #include "store_cluster/postgres_testing.hpp"
 
 namespace doorbuster {
@@ -173,6 +174,28 @@ TEST_F(PostgresEpochsTest, AWordForARebuildHoldsForTheEpochThatItWasSpokenIn) {
     rebuild("redis-2");
     EXPECT_EQ(epochs.watch()->front().asked_for, "");
     EXPECT_EQ(epochs.ask_for_rebuild(sale, ItemId("unheard-of"), "").error().code, StoreErrc::not_found);
+}
+
+TEST_F(PostgresEpochsTest, TheOperatorHearsWhichEpochIsToEndAndWhenTheNextIsOpen) {
+    rebuild("redis-1");
+    PostgresRebuilds rebuilds(connection);
+    const std::vector<ItemId> items{item};
+    const auto asked = rebuilds.ask(sale, items, "Redis was moved");
+    ASSERT_TRUE(asked.has_value() && asked->size() == 1);
+    EXPECT_EQ(asked->front().item, item);
+    EXPECT_EQ(asked->front().epoch, 2u);
+    EXPECT_TRUE(asked->front().is_open);
+    EXPECT_EQ(epochs.watch()->front().asked_for, "Redis was moved");
+
+    ASSERT_TRUE(epochs.close(sale, item, 2).has_value());
+    EXPECT_EQ(rebuilds.epochs(sale)->front().epoch, 3u);
+    EXPECT_FALSE(rebuilds.epochs(sale)->front().is_open);
+    rebuild("redis-2");
+    EXPECT_GT(rebuilds.epochs(sale)->front().epoch, asked->front().epoch);
+    EXPECT_TRUE(rebuilds.epochs(sale)->front().is_open);
+
+    const std::vector<ItemId> unknown{item, ItemId("unheard-of")};
+    EXPECT_EQ(rebuilds.ask(sale, unknown, "").error().code, StoreErrc::not_found);
 }
 
 }  // namespace

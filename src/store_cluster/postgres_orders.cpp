@@ -85,6 +85,13 @@ StoreResult<SaleRecord> PostgresOrders::change_sale(const SaleRecord& changed, b
     });
 }
 
+// Versions only rise.
+StoreResult<int64_t> PostgresOrders::sales_mark() {
+    return pg::guarded("looking at the sales", [&] {
+        return connection_.read_integer("SELECT coalesce(sum(version + 1), 0)::bigint FROM sales");
+    });
+}
+
 StoreResult<SaleRecord> PostgresOrders::restock(const SaleId& sale, const ItemId& item, uint32_t units,
                                                 uint64_t version, Instant now) {
     return transacted(failure_, "restocking", [&] {
@@ -228,15 +235,16 @@ StoreResult<void> PostgresOrders::tell_sold_out(const SaleId& sale, bool sold_ou
 
 StoreResult<void> PostgresOrders::close_letter(uint64_t position, LetterState state, Instant now) {
     return transacted(failure_, "closing a dead letter", [&] {
+        const LedgerPlace place = LedgerPlace::of(position);
         Transaction transaction(connection_);
         const Rows closed = connection_.run(
             "UPDATE dead_letters SET state = $3, closed_at_ms = $4 "
             "WHERE partition = $1 AND position = $2 AND state = 'open'",
-            Params().add(place_.partition).add(position).add(name_of(state)).add(to_ms(now)));
+            Params().add(place.partition).add(place.position).add(name_of(state)).add(to_ms(now)));
         if (closed.changed() != 1) {
             const Rows found =
                 connection_.run("SELECT state FROM dead_letters WHERE partition = $1 AND position = $2",
-                                Params().add(place_.partition).add(position));
+                                Params().add(place.partition).add(place.position));
             if (found.empty()) throw Failure(StoreErrc::not_found, "there is no such dead letter");
             throw Failure(StoreErrc::conflict,
                           fmt::format("the dead letter is {} already", found.front().text(0)));

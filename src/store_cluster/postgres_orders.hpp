@@ -20,7 +20,7 @@ namespace doorbuster {
 class PostgresOrdersReader final : public OrdersReader {
 public:
     // Borrows a connection for each call, and one for all of at_one_moment().
-    // `partition`: of the ledger, whose position and dead letters it reads.
+    // `partition`: of the ledger, whose position it reads.
     explicit PostgresOrdersReader(pg::Pool& pool, uint64_t partition = 0)
         : pool_(&pool), partition_(partition) {}
     // Reads through a connection that lives elsewhere.
@@ -43,6 +43,7 @@ public:
     StoreResult<std::vector<PaymentRecord>> payments_of(OrderId) override;
     StoreResult<void> each_payment(const std::function<void(const PaymentRecord&)>& visit) override;
     StoreResult<void> each_stock_move(const std::function<void(const StockMove&)>& visit) override;
+    StoreResult<void> each_late(const std::function<void(uint64_t position)>& visit) override;
     StoreResult<std::vector<OrderRecord>> due_orders(const DueBy& by, size_t count_max,
                                                      size_t passed_over) override;
     StoreResult<std::vector<PaymentRecord>> due_payments(DuePayments which, Instant now,
@@ -54,6 +55,7 @@ public:
     StoreResult<uint64_t> unsettled(const SaleId&) override;
     StoreResult<PaymentId> last_payment() override;
     StoreResult<uint64_t> position() override;
+    StoreResult<LedgerCut> cut() override;
     StoreResult<OrderId> last_order() override;
 
 private:
@@ -94,9 +96,15 @@ public:
     StoreResult<void> change_payment(const PaymentChange&, std::optional<EventKind>, Instant now) override;
     StoreResult<bool> hint(std::string_view event, PaymentId, Instant now, milliseconds keep) override;
     StoreResult<void> tell_sold_out(const SaleId&, bool sold_out, Instant now) override;
-    StoreResult<void> close_letter(uint64_t position, LetterState, Instant now) override;
+    StoreResult<void> close_letter(uint64_t position, LetterState, Instant now) override;  // of any partition
     StoreResult<void> idle() override { return {}; }
     const std::optional<StoreError>& failure() const override { return failure_; }
+
+    // After a failure: it may be written to again, over a new connection. What may have landed shows by the
+    // next conditional write.
+    void mend() { failure_.reset(); }
+    // A number that is another as soon as any sale has changed.
+    [[nodiscard]] StoreResult<int64_t> sales_mark();
 
 private:
     PostgresOrders(pg::ConnectionOptions options, pg::WorkerPlace place);

@@ -46,6 +46,11 @@ const std::string where_due =
     "WHERE o.state IN ('pending_payment', 'paying') AND o.pay_by_ms <= $1 "
     "AND (o.pay_by_ms <= $2 OR o.created_at_ms >= $3) ";
 
+// Partition and position are its first columns.
+LedgerPlace place_in(const Row& row) {
+    return {static_cast<uint64_t>(row.integer(0)), static_cast<uint64_t>(row.integer(1))};
+}
+
 Params due_params(const DueBy& by) {
     return Params().add(to_ms(by.now)).add(to_ms(by.trusted)).add(to_ms(by.made_since));
 }
@@ -83,15 +88,15 @@ StoreResult<std::vector<OrderRecord>> PostgresOrdersReader::orders_of(const Buye
 StoreResult<std::vector<DeadLetter>> PostgresOrdersReader::dead_letters(uint64_t after_position,
                                                                         size_t count_max) {
     return reading("reading the dead letters", [&](Connection& c) {
+        const LedgerPlace after = LedgerPlace::of(after_position);
         const Rows rows = c.run(
-            "SELECT position, reason, record, buried_at_ms, state FROM dead_letters "
-            "WHERE partition = $1 AND position > $2 ORDER BY position LIMIT $3",
-            Params().add(partition_).add(after_position).add(count_max));
+            "SELECT partition, position, reason, record, buried_at_ms, state FROM dead_letters "
+            "WHERE (partition, position) > ($1::bigint, $2::bigint) ORDER BY partition, position LIMIT $3",
+            Params().add(after.partition).add(after.position).add(count_max));
         return all_of(rows, [](const Row& row) {
             return DeadLetter{
-                static_cast<uint64_t>(row.integer(0)), std::string(row.text(1)), std::string(row.bytes(2)),
-                row.instant(3),
-                required(find_name<LetterState>(letter_names, row.text(4)), "state of a dead letter")};
+                place_in(row).number(), std::string(row.text(2)), std::string(row.bytes(3)), row.instant(4),
+                required(find_name<LetterState>(letter_names, row.text(5)), "state of a dead letter")};
         });
     });
 }
@@ -167,7 +172,7 @@ StoreResult<void> PostgresOrdersReader::each_payment(const std::function<void(co
 
 StoreResult<void> PostgresOrdersReader::each_stock_move(const std::function<void(const StockMove&)>& visit) {
     static const Scan scan("every_stock_move",
-                           "SELECT number, kind, sale, item, purchase, units, at_ms, position "
+                           "SELECT number, kind, sale, item, purchase, units, at_ms, position, epoch "
                            "FROM stock_moves ORDER BY number");
     return reading("reading the moves of the stock", [&](Connection& c) {
         scan.run(c, {}, [&](const Row& row) {
@@ -178,8 +183,16 @@ StoreResult<void> PostgresOrdersReader::each_stock_move(const std::function<void
                    .purchase = row.purchase_or_none(4),
                    .units = row.integer(5),
                    .at = row.instant(6),
-                   .position = static_cast<uint64_t>(row.integer(7))});
+                   .position = static_cast<uint64_t>(row.integer(7)),
+                   .epoch = static_cast<uint64_t>(row.integer(8))});
         });
+    });
+}
+
+StoreResult<void> PostgresOrdersReader::each_late(const std::function<void(uint64_t position)>& visit) {
+    static const Scan scan("every_late_record", "SELECT partition, position FROM late_records");
+    return reading("reading the records that came late", [&](Connection& c) {
+        scan.run(c, {}, [&](const Row& row) { visit(place_in(row).number()); });
     });
 }
 
@@ -278,6 +291,20 @@ StoreResult<uint64_t> PostgresOrdersReader::position() {
     return reading("reading the worker's position", [&](Connection& c) {
         return static_cast<uint64_t>(c.read_integer(
             "SELECT position FROM partition_offsets WHERE partition = $1", Params().add(partition_)));
+    });
+}
+
+StoreResult<LedgerCut> PostgresOrdersReader::cut() {
+    return reading("reading the workers' positions", [](Connection& c) {
+        // A partition that nobody has read yet has no row.
+        std::vector<uint64_t> positions(1, 0);
+        const Rows rows = c.run("SELECT partition, position FROM partition_offsets");
+        for (size_t i = 0; i < rows.size(); ++i) {
+            const LedgerPlace reached = place_in(rows[i]);
+            positions.resize(std::max<size_t>(positions.size(), reached.partition + 1), 0);
+            positions[reached.partition] = reached.position;
+        }
+        return LedgerCut(std::move(positions));
     });
 }
 

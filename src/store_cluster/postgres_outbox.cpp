@@ -99,8 +99,10 @@ StoreResult<std::vector<Delivery>> PostgresOutbox::due(Instant now, size_t count
 
 void PostgresOutbox::queue_note(const DeliveryNote& note, Instant now) {
     connection_.queue(
-        "UPDATE deliveries SET state = $2, next_at_ms = $3, attempts = attempts + 1, tries = tries + 1, "
-        "updated_at_ms = $4 WHERE event = $1",
+        // What was delivered stays so: another process may have sent it, too, and hear a worse answer later.
+        "UPDATE deliveries SET state = CASE state WHEN 'delivered' THEN state ELSE $2 END, "
+        "next_at_ms = CASE state WHEN 'delivered' THEN next_at_ms ELSE $3 END, "
+        "attempts = attempts + 1, tries = tries + 1, updated_at_ms = $4 WHERE event = $1",
         Params()
             .add(note.event)
             .add(name_of(note.state))

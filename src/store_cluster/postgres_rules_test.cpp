@@ -28,6 +28,15 @@ protected:
         ASSERT_TRUE(*epochs.open(sale, item, epoch, "redis"));
     }
 
+    void close_sale() {
+        for (const SaleState state :
+             {SaleState::warming, SaleState::ready, SaleState::open, SaleState::closed}) {
+            SaleRecord record = orders->reader().sales()->front();
+            record.state = state;
+            ASSERT_TRUE(orders->change_sale(record, false, t0).has_value());
+        }
+    }
+
     void accept(uint32_t id, const BuyerId& buyer, uint64_t under, uint64_t sequence) {
         LedgerEntry one = entry(id, buyer);
         one.epoch = under;
@@ -187,12 +196,24 @@ TEST_P(PostgresSeals, OneThatIsRepeatedClosesNothingMore) {
     EXPECT_EQ(count("SELECT epoch FROM seals"), 2);
 }
 
-TEST_P(PostgresSeals, InAClosedSaleThereIsNoNextOne) {
-    for (const SaleState state : {SaleState::warming, SaleState::ready, SaleState::open, SaleState::closed}) {
-        SaleRecord record = orders->reader().sales()->front();
-        record.state = state;
-        ASSERT_TRUE(orders->change_sale(record, false, t0).has_value());
-    }
+TEST_P(PostgresSeals, WhileASaleIsEndingALateOneMayBeFurtherOn) {
+    rebuild();
+    close_sale();
+    seal(2);
+    accept(2, bob, 2, 1);  // late
+    accept(2, bob, 4, 1);  // its buyer asked again, and heard yes
+    EXPECT_EQ(place_all(), (std::vector{sealed, late, ordered}));
+    EXPECT_EQ(reason_of(2), "");
+    ASSERT_TRUE((*epochs.close(sale, item, epoch)).has_value());
+    seal(4);
+    EXPECT_EQ(place_all(), (std::vector{sealed}));
+    EXPECT_EQ(reason_of(2), "");
+    EXPECT_EQ(stock(), (Stock{10, 9, 1, 0}));
+}
+
+TEST_P(PostgresSeals, BehindTheLastSealOfAClosedSaleThereIsNoNextOne) {
+    close_sale();
+    ASSERT_TRUE((*epochs.close(sale, item, epoch)).has_value());
     seal(2);
     accept(2, bob, 2, 1);
     accept(2, bob, 2, 1);

@@ -14,9 +14,16 @@ public:
         : connection_(connection), failure_(failure) {}
 
     StoreResult<std::optional<std::string>> get(std::string_view name) override;
+    StoreResult<std::optional<std::string>> get_unless(std::string_view name, const Digest& seen) override;
     StoreResult<void> put(std::string_view name, std::string_view text) override;
+    StoreResult<void> change(std::string_view name, const std::optional<Digest>& seen,
+                             const Edit& edit) override;
 
 private:
+    std::optional<std::string> read(std::string_view name);
+    std::optional<std::string> read_unless(std::string_view name, const Digest& seen);
+    void queue_write(std::string_view name, std::string_view text);
+
     pg::Connection& connection_;
     std::optional<StoreError>& failure_;
 };

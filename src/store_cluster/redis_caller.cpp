@@ -2,14 +2,21 @@
 
 namespace doorbuster {
 
-RedisResult<RedisSession*> RedisCaller::session() {
+RedisResult<std::unique_ptr<RedisCalls>> RedisCaller::open_session(const RedisAddress& address,
+                                                                   std::chrono::milliseconds wait_max) {
+    auto opened = RedisSession::open(address, wait_max);
+    if (!opened) return opened.error();
+    return std::unique_ptr<RedisCalls>(std::make_unique<RedisSession>(std::move(*opened)));
+}
+
+RedisResult<RedisCalls*> RedisCaller::session() {
     if (session_ && session_->is_broken()) session_.reset();
     if (!session_) {
-        auto opened = RedisSession::open(options_.address, options_.wait_max);
+        auto opened = options_.open(options_.address, options_.wait_max);
         if (!opened) return opened.error();
-        session_.emplace(std::move(*opened));
+        session_ = std::move(*opened);
     }
-    return &*session_;
+    return session_.get();
 }
 
 RedisResult<RedisReplyPtr> RedisCaller::run(const RedisCall& call) {
@@ -25,9 +32,9 @@ RedisResult<RedisReplyPtr> RedisCaller::run(const RedisCall& call) {
 }
 
 RedisResult<void> RedisCaller::load_library() {
-    auto setup = RedisSession::open(options_.setup, options_.wait_max);
+    const auto setup = options_.open(options_.setup, options_.wait_max);
     if (!setup) return setup.error();
-    const auto loaded = setup->run(load_library_call());
+    const auto loaded = (*setup)->run(load_library_call());
     if (!loaded) return loaded.error();
     if (auto error = error_in(**loaded)) return *error;
     return {};

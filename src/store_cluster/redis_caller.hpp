@@ -4,6 +4,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "store_cluster/redis_session.hpp"
@@ -12,10 +13,16 @@ namespace doorbuster {
 
 class RedisCaller {
 public:
+    using Open = std::function<RedisResult<std::unique_ptr<RedisCalls>>(const RedisAddress&,
+                                                                        std::chrono::milliseconds)>;
+    // A connection to a real one.
+    [[nodiscard]] static RedisResult<std::unique_ptr<RedisCalls>> open_session(
+        const RedisAddress& address, std::chrono::milliseconds wait_max);
     struct Options {
         RedisAddress address;
         RedisAddress setup;  // as whom the function library is loaded
         std::chrono::milliseconds wait_max{2'000};
+        Open open = &open_session;  // a simulation has its own
     };
 
     explicit RedisCaller(const Options& options) : options_(options) {}
@@ -24,14 +31,14 @@ public:
     // have ended, the call is made once more over a new one: what goes this way may be repeated.
     [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&);
     // For those who make several calls.
-    [[nodiscard]] RedisResult<RedisSession*> session();
+    [[nodiscard]] RedisResult<RedisCalls*> session();
     [[nodiscard]] RedisResult<void> load_library();
     // None: Redis answers, and has no book of this bucket.
     [[nodiscard]] RedisResult<std::optional<BookPeek>> peek(const BookBucket&);
 
 private:
     const Options options_;
-    std::optional<RedisSession> session_;
+    std::unique_ptr<RedisCalls> session_;
 };
 
 }  // namespace doorbuster

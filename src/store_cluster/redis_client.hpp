@@ -14,7 +14,16 @@
 
 namespace doorbuster {
 
-class RedisClient final : RedisLink::Listener {
+// What sends calls whose answers come later, on one loop: the one below, or a simulation's.
+class RedisAsyncCalls {
+public:
+    virtual ~RedisAsyncCalls() = default;
+
+    // `answered` is called once, later, if and only if this succeeds. Otherwise nothing was sent.
+    [[nodiscard]] virtual RedisResult<void> call(const RedisCall&, RedisAnswered answered) = 0;
+};
+
+class RedisClient final : public RedisAsyncCalls, RedisLink::Listener {
 public:
     struct Options {
         RedisLink::Options link;
@@ -27,8 +36,7 @@ public:
     RedisClient(boost::asio::io_context&, const Options&);
     ~RedisClient() override;  // those who wait hear `unreachable`, outcome unknown
 
-    // `answered` is called once, later, if and only if this succeeds. Otherwise nothing was sent.
-    [[nodiscard]] RedisResult<void> call(const RedisCall&, RedisAnswered answered);
+    [[nodiscard]] RedisResult<void> call(const RedisCall&, RedisAnswered answered) override;
 
     size_t connections_up() const;
 

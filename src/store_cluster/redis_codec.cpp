@@ -255,11 +255,12 @@ std::optional<RedisError> error_in(const redisReply& reply) {
 RedisResult<std::vector<std::optional<ReserveVerdict>>> read_reserve(const redisReply& reply,
                                                                      size_t entries) {
     if (auto error = error_in(reply)) return *error;
-    if (!is_array(reply, entries)) return garbled("reserve");
+    const bool is_lone = entries == 1;
+    if (is_lone ? reply.type != REDIS_REPLY_STRING : !is_array(reply, entries)) return garbled("reserve");
     std::vector<std::optional<ReserveVerdict>> verdicts;
     verdicts.reserve(entries);
     for (size_t i = 0; i < entries; ++i) {
-        const auto verdict = verdict_in(view_of(*reply.element[i]));
+        const auto verdict = verdict_in(view_of(is_lone ? reply : *reply.element[i]));
         if (!verdict) return garbled("reserve");
         verdicts.push_back(*verdict);
     }
@@ -291,14 +292,15 @@ RedisResult<std::string> read_pin(const redisReply& reply) {
 
 RedisResult<BookPeek> read_peek(const redisReply& reply) {
     if (auto error = error_in(reply)) return *error;
-    if (!is_array(reply, 1) && !is_array(reply, 6)) return garbled("peek");
+    if (!is_array(reply, 1) && !is_array(reply, 7)) return garbled("peek");
     BookPeek peek{.pin = std::string(view_of(*reply.element[0])), .book = {}};
     if (peek.pin.empty()) return garbled("peek");
     if (reply.elements == 1) return peek;
 
     Bytes terms{view_of(*reply.element[2])}, figures{view_of(*reply.element[3])};
     if (reply.element[1]->type != REDIS_REPLY_INTEGER || reply.element[4]->type != REDIS_REPLY_INTEGER ||
-        reply.element[5]->type != REDIS_REPLY_INTEGER || terms.left.size() != 34 || figures.left.size() != 36)
+        reply.element[5]->type != REDIS_REPLY_INTEGER || reply.element[6]->type != REDIS_REPLY_INTEGER ||
+        terms.left.size() != 34 || figures.left.size() != 36)
         return garbled("peek");
     BookPeek::There there{.epoch = static_cast<uint64_t>(reply.element[1]->integer),
                           .word = {},
@@ -319,6 +321,7 @@ RedisResult<BookPeek> read_peek(const redisReply& reply) {
     there.figures.sequence_last = figures.number(8);
     there.figures.last_seen = figures.instant();
     there.purchases_known += there.figures.sequence_last;
+    if (reply.element[6]->integer != 0) there.taken_at = from_ms(reply.element[6]->integer);
     peek.book = there;
     return peek;
 }

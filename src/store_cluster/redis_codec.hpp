@@ -110,7 +110,8 @@ struct BookPeek {
         BookWord word;
         BookFigures figures;
         uint64_t outbox_entries;
-        uint64_t purchases_known;  // loaded or taken, finished ones too
+        uint64_t purchases_known;           // loaded or taken, finished ones too
+        std::optional<Instant> taken_at{};  // the last one of this epoch
     };
     std::optional<There> book;
 };

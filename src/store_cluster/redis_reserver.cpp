@@ -12,7 +12,7 @@ struct RedisReserver::State : std::enable_shared_from_this<State> {
         Answered answered;
     };
 
-    State(boost::asio::io_context& own_context, RedisClient& own_client, const BookBucket& own_bucket,
+    State(boost::asio::io_context& own_context, RedisAsyncCalls& own_client, const BookBucket& own_bucket,
           CurrentFence own_fence)
         : context(own_context), client(own_client), bucket(own_bucket), fence(std::move(own_fence)) {}
 
@@ -21,15 +21,15 @@ struct RedisReserver::State : std::enable_shared_from_this<State> {
     void arrived(const std::vector<Answered>& asked, const RedisResult<const redisReply*>& reply);
 
     boost::asio::io_context& context;
-    RedisClient& client;
+    RedisAsyncCalls& client;
     const BookBucket bucket;
     const CurrentFence fence;
     std::deque<Waiting> waiting;  // bound: waiting_max
     bool is_leaving = false;      // a call is under way, or about to leave
 };
 
-RedisReserver::RedisReserver(boost::asio::io_context& context, RedisClient& client, const BookBucket& bucket,
-                             CurrentFence fence)
+RedisReserver::RedisReserver(boost::asio::io_context& context, RedisAsyncCalls& client,
+                             const BookBucket& bucket, CurrentFence fence)
     : state_(std::make_shared<State>(context, client, bucket, std::move(fence))) {}
 
 RedisReserver::~RedisReserver() {

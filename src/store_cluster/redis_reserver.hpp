@@ -21,7 +21,7 @@ public:
     using Answered = std::function<void(const RedisResult<ReserveVerdict>&)>;
     static constexpr size_t waiting_max = 4096;
 
-    RedisReserver(boost::asio::io_context&, RedisClient&, const BookBucket&, CurrentFence);
+    RedisReserver(boost::asio::io_context&, RedisAsyncCalls&, const BookBucket&, CurrentFence);
     ~RedisReserver();  // those who have not been sent hear `unreachable`; the others, their answer
 
     // `answered` is called once, later, if and only if this succeeds. Otherwise nothing was sent.

@@ -26,16 +26,25 @@ struct FreeReply {
 };
 using RedisReplyPtr = std::unique_ptr<redisReply, FreeReply>;
 
-class RedisSession {
+// What makes one call at a time and waits for it: the one below, or a simulation's.
+class RedisCalls {
+public:
+    virtual ~RedisCalls() = default;
+
+    // An error that Redis answers is a reply like any other: see error_in. After an error of the
+    // connection every call fails.
+    [[nodiscard]] virtual RedisResult<RedisReplyPtr> run(const RedisCall&) = 0;
+    virtual bool is_broken() const = 0;
+};
+
+class RedisSession final : public RedisCalls {
 public:
     // Bounds the connecting and every call.
     [[nodiscard]] static RedisResult<RedisSession> open(const RedisAddress&,
                                                         std::chrono::milliseconds wait_max);
 
-    // An error that Redis answers is a reply like any other: see error_in. After an error of the
-    // connection every call fails.
-    [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&);
-    bool is_broken() const { return context_->err != 0; }
+    [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&) override;
+    bool is_broken() const override { return context_->err != 0; }
 
 private:
     struct Free {

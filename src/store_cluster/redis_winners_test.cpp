@@ -81,6 +81,15 @@ TEST_F(RedisWinners, ATakeBehindAReopeningIsNewsForASecond) {
     EXPECT_FALSE(take(5, ahead + 2s + news_max).is_news) << "nobody shows it any more";
 }
 
+TEST_F(RedisWinners, ALookTellsWhenTheLastOneWasTaken) {
+    book.load(4, 1);
+    const auto taken_at = [&] { return read_peek(*ask(book.redis, peek_call(book.bucket)))->book->taken_at; };
+    EXPECT_EQ(taken_at(), std::nullopt) << "nobody in this epoch";
+    take(1, ahead);
+    EXPECT_EQ(take(2, ahead + 5s).outcome, ReserveOutcome::sold_out);
+    EXPECT_EQ(taken_at(), ahead) << "who is refused takes nothing";
+}
+
 TEST_F(RedisWinners, AReleaseOfMoreThanEnoughIsNoReopening) {
     book.load(4, 3);
     take(1, ahead);

@@ -91,6 +91,13 @@ StoreResult<std::optional<LedgerRecord>> SqliteLedgerReader::find_after(uint64_t
     });
 }
 
+StoreResult<LedgerCut> SqliteLedgerReader::end() {
+    return guarded("reading the ledger's end", [&] {
+        return LedgerCut(
+            static_cast<uint64_t>(connection_.read_integer("SELECT coalesce(max(position), 0) FROM ledger")));
+    });
+}
+
 SqliteLedger::SqliteLedger(const std::string& path) : connection_(path, Access::write) {
     sqlite::prepare(connection_, sqlite::ledger_schema);
     insert_ = std::make_unique<sqlite::Statement>(connection_,

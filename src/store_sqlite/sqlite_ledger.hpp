@@ -22,6 +22,7 @@ public:
 
     StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override;
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId&) override;
+    StoreResult<LedgerCut> end() override;
 
 private:
     explicit SqliteLedgerReader(const std::string& path);

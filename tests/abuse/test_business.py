@@ -81,6 +81,7 @@ def test_34_hoarding_by_cancelling_and_buying_again(serving):
         sale = scene.sale(items=[item_terms(units_total=1)])
         for turn in range(8):
             answer = buy(mallory, sale, key=f"turn-{turn}")
+            shop.strikes_are_known()
             heard.append(answer.code or answer.status)
             if answer.status != 202:
                 continue
@@ -88,6 +89,8 @@ def test_34_hoarding_by_cancelling_and_buying_again(serving):
             for _ in range(2):  # a repeated cancellation is no second strike
                 assert mallory.post(f"/v1/orders/{order['id']}/cancel").status == 200
             scene.released(order)
+            shop.units_are_back(sale, units_available=1)
+            shop.strikes_are_known()
         assert heard == [202] * 4 + ["rate_limited"] * 4, heard
         scene.honest(sale)  # the unit is back, and somebody else has it
         scene.audit()

@@ -18,7 +18,9 @@ def settings(clock):
 
 
 def now(shop) -> datetime.datetime:
-    return datetime.datetime.fromisoformat(shop.anyone.get("/v1/time").json["now"].replace("Z", "+00:00"))
+    """The least that any server shows: where none runs backwards, this does not either."""
+    shown = [shop.anyone.get("/v1/time").json["now"] for _ in range(shop.server.gates)]  # asked in turn
+    return min(datetime.datetime.fromisoformat(one.replace("Z", "+00:00")) for one in shown)
 
 
 def test_31_the_clock_is_set_back_and_forward_during_a_sale(shop, scene, clock):

@@ -79,7 +79,7 @@ def buy_all(shop, scene, names: list, connections: int = 64) -> None:
         for name, (status, body) in zip(share, pipe.receive(len(share))):
             purchases[name] = scene.bought(sale, Answer(status, body=body))
     assert len(set(purchases.values())) == len(names)
-    assert shop.stock(sale)["units_available"] == 0, "each of them is somebody, whatever their names hash to"
+    shop.stock_becomes(sale, units_available=0)  # each of them is somebody, whatever their names hash to
     for pipe, share in zip(pipes, shares):  # whoever asks again is told apart from all the others
         pipe.send(b"".join(purchase(shop, sale, name) for name in share))
         for name, (status, body) in zip(share, pipe.receive(len(share))):

@@ -1,16 +1,13 @@
 """Who would rather not pay, or be paid twice: forged, old, repeated and misdirected events; wrong amounts."""
 import json
-import sqlite3
 import time
 
 import pytest
 
 from lib.ports import free_port
-from lib.sandbox import Sandbox
+from lib.sandbox import WEBHOOKS, provider_for
 from lib.shop import buy, eventually, ordered
 from lib.signing import sign, webhook_secret
-
-ENDPOINT = "/v1/payments/webhook"
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +17,8 @@ def port():
 
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory, port):
-    with Sandbox(tmp_path_factory.mktemp("provider"), f"http://127.0.0.1:{port}{ENDPOINT}") as sandbox:
-        yield sandbox.start()
-        assert sandbox.stop() == 0, sandbox.said
+    with provider_for(tmp_path_factory.mktemp("provider"), port) as provider:
+        yield provider
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +62,11 @@ def test_40_a_forged_event(shop, scene, provider):
                  {**honest, "webhook-timestamp": str(int(honest["webhook-timestamp"]) + 1)},
                  {**honest, "webhook-signature": "v1," + "A" * 4000}]
     for headers in forgeries:
-        answer = shop.anyone.post(ENDPOINT, body, headers=headers)
+        answer = shop.anyone.post(WEBHOOKS, body, headers=headers)
         assert (answer.status, answer.code) == (401, "unauthenticated"), headers
-    assert shop.anyone.post(ENDPOINT, body + b" ", headers=honest).status == 401, "the raw bytes are signed"
+    assert shop.anyone.post(WEBHOOKS, body + b" ", headers=honest).status == 401, "the raw bytes are signed"
     # The right signature under a lie: the provider is asked, and it knows of no capture.
-    assert shop.anyone.post(ENDPOINT, body, headers=honest).status == 200
+    assert shop.anyone.post(WEBHOOKS, body, headers=honest).status == 200
     assert state_of(buyer, order) == "paying"
     pay(provider, buyer, order, payment)
 
@@ -79,12 +75,12 @@ def test_41_a_replayed_or_old_event(shop, scene, provider):
     buyer, order, payment = paying(shop, scene)
     body = event(payment, order)
     old = sign(provider.secret, body, at=int(time.time()) - 301)
-    assert shop.anyone.post(ENDPOINT, body, headers=old).status == 401
+    assert shop.anyone.post(WEBHOOKS, body, headers=old).status == 401
     early = sign(provider.secret, body, at=int(time.time()) + 3600)
-    assert shop.anyone.post(ENDPOINT, body, headers=early).status == 401
+    assert shop.anyone.post(WEBHOOKS, body, headers=early).status == 401
     pay(provider, buyer, order, payment)
     fresh = sign(provider.secret, body)
-    heard = [shop.anyone.post(ENDPOINT, body, headers=fresh) for _ in range(3)]
+    heard = [shop.anyone.post(WEBHOOKS, body, headers=fresh) for _ in range(3)]
     assert [answer.status for answer in heard] == [200, 200, 200]
     assert [answer.json["new"] for answer in heard] == [True, False, False]
     whole = shop.admin.get(f"/v1/orders/{order}").json
@@ -98,10 +94,10 @@ def test_42_duplicate_and_reordered_events(shop, scene, provider):
     for state in ("captured", "created", "declined", "created", "voided"):
         body = event(payment, order, state)
         for _ in range(2):
-            assert shop.anyone.post(ENDPOINT, body, headers=sign(provider.secret, body)).status == 200
+            assert shop.anyone.post(WEBHOOKS, body, headers=sign(provider.secret, body)).status == 200
     eventually("the order is paid", lambda: state_of(buyer, order) == "paid")
     body = event(payment, order, "declined")
-    assert shop.anyone.post(ENDPOINT, body, headers=sign(provider.secret, body)).status == 200
+    assert shop.anyone.post(WEBHOOKS, body, headers=sign(provider.secret, body)).status == 200
     later, another, attempt = paying(shop, scene)
     pay(provider, later, another, attempt)  # whoever comes behind it is served, and the first is still paid
     assert state_of(buyer, order) == "paid"
@@ -133,7 +129,7 @@ def test_44_an_event_for_another_order(shop, scene, provider):
     mallory, own, own_payment = paying(shop, scene)
     for body in (event(payment, own), event(own_payment, order), event("4711", order), event(payment, "x"),
                  event("../../etc", own), b"{}", b"[]", b'{"data":{"key":7,"reference":8}}'):
-        answer = shop.anyone.post(ENDPOINT, body, headers=sign(provider.secret, body))
+        answer = shop.anyone.post(WEBHOOKS, body, headers=sign(provider.secret, body))
         assert (answer.status, answer.code) == (422, "invalid"), body
     pay(provider, mallory, own, own_payment)
     assert state_of(victim, order) == "paying"
@@ -153,8 +149,7 @@ def test_one_attempt_however_often_and_however_many_at_once_it_is_begun(shop, sc
     buyer, order, payment = paying(shop, scene)
     for _ in range(5):
         assert buyer.post(f"/v1/orders/{order}/payments").json["id"] == payment
-    with sqlite3.connect(f"file:{shop.server.data}/orders.db?mode=ro", uri=True) as database:
-        assert database.execute("SELECT count(*) FROM payments WHERE order_id = ?", (int(order),)).fetchone() == (1,)
+    assert len(shop.server.rows(f"SELECT id FROM payments WHERE order_id = {int(order)}")) == 1
     pay(provider, buyer, order, payment)
     answer = buyer.post(f"/v1/orders/{order}/payments")
     assert (answer.status, answer.code) == (409, "wrong_state")

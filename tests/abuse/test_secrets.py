@@ -82,7 +82,7 @@ def test_50_a_request_from_another_site(shop, scene):
         cookie = f"theme=dark; {COOKIE}={jwt.mint(shop.server.hmac_secret, buyer)}; other=1"
         headers = {"Cookie": cookie, "Origin": origin, **(more or {})}
         return shop.public_with(None).request(method, path, {"item": "phone"} if method == "POST" else None, headers)
-    own = f"http://127.0.0.1:{shop.server.public_port}"
+    own = f"http://127.0.0.1:{shop.anyone.port}"  # where a new client asks first
     for origin in ("https://evil.example", "null", "http://shop.example", "https://shop.example.evil.example",
                    "https://shop.example:444", "https://evil.example https://shop.example", "", "HTTPS://SHOP.EXAMPLE/",
                    own + ".evil.example"):

@@ -10,8 +10,6 @@ server stops in peace, and the judge (checker.py) compares histories and records
 """
 import argparse
 import json
-import multiprocessing
-import multiprocessing.connection
 import random
 import shutil
 import sqlite3
@@ -25,9 +23,10 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from buyers import Plan, crowd_process
-from checker import Histories, Records, Report, check_all, check_records
+from checker import Histories, Report, check_all, check_records, read_records
+from lib.buyers import Plan
 from lib.client import Client
+from lib.crowds import Crowds
 from lib.server import Server
 from lib.shop import eventually, instant, item_terms, sale_terms
 from lib import jwt
@@ -79,34 +78,13 @@ class CrashRun:
         self.read_until = [0] * CROWDS  # bytes of each history
         self.answered = set()  # purchase ids that some client heard 202 for
         self.position_seen = 0  # the ledger's end at the kill before
-        self.crowds = []
+        self.crowds = None
 
     # The clients.
 
     def start_crowds(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        for number, history in enumerate(self.histories):
-            history.touch()
-            plan = Plan(number, self.outcome.seed, str(history), PLACES, self.server.hmac_secret, self.sale,
-                        list(ITEMS), UNITS_PER_BUYER_MAX)
-            ours, theirs = context.Pipe()
-            process = context.Process(target=crowd_process, args=(plan, theirs), daemon=True)
-            process.start()
-            theirs.close()
-            self.crowds.append((process, ours))
-
-    def tell(self, *words) -> None:
-        for _, pipe in self.crowds:
-            pipe.send(words)
-
-    def hear(self, word: str) -> None:
-        """Waits until every crowd has said the word."""
-        for process, pipe in self.crowds:
-            while True:
-                if not pipe.poll(60):
-                    raise AssertionError(f"a crowd never said {word}; alive: {process.is_alive()}")
-                if pipe.recv() == word:
-                    break
+        self.crowds = Crowds([Plan(number, self.outcome.seed, str(history), PLACES, self.server.hmac_secret, self.sale,
+                                   list(ITEMS), UNITS_PER_BUYER_MAX) for number, history in enumerate(self.histories)])
 
     # The operator.
 
@@ -158,23 +136,19 @@ class CrashRun:
         else:
             self.server.wait_ready()
             self.restock()
-            self.tell("go", self.server.public_port)
+            self.crowds.tell("go", self.server.public_port)
             moment = self.choice.random()
             if moment < 0.85:
-                self.tell("rush")
-                self.hear_first("rush")
+                self.crowds.tell("rush")
+                self.crowds.hear_first("rush")
                 # Most fall into the rush, where a commit is always under way; some come just
                 # after it, when everybody has been answered and little has been ordered.
                 self.spin(self.choice.uniform(0, 0.006) if moment < 0.6 else self.choice.uniform(0.03, 0.2))
             else:
                 self.spin(self.choice.choice([0.02, 0.2, 0.6]) * self.choice.random())
         self.server.kill()
-        self.tell("halt")
-        self.hear("quiet")
-
-    def hear_first(self, word: str) -> None:
-        ready = multiprocessing.connection.wait([pipe for _, pipe in self.crowds], timeout=60)
-        assert ready and ready[0].recv() == word, f"no crowd said {word}"
+        self.crowds.tell("halt")
+        self.crowds.hear("quiet")
 
     @staticmethod
     def spin(seconds: float) -> None:
@@ -200,7 +174,7 @@ class CrashRun:
         copy.mkdir()
         for path in self.server.data.glob("*.db*"):
             shutil.copy(path, copy / path.name)
-        records = Records(copy)
+        records = read_records(copy)
         check_records(records, self.outcome.at_kills)
         self.read_news()
         unanswered = [record for record in records.ledger
@@ -270,8 +244,8 @@ class CrashRun:
                              f"accepted but unanswered, {outcome.met_unordered} met {outcome.unordered} answered "
                              f"but unordered; {self.position_seen} purchases")
 
-            self.tell("end")
-            self.hear("ended")
+            self.crowds.tell("end")
+            self.crowds.hear("ended")
             self.server.settings["DOORBUSTER_ORDERS__RATE_PER_SECOND_MAX"] = "5000"
             self.server.start()
             self.catch_up()
@@ -281,9 +255,7 @@ class CrashRun:
         finally:
             if self.server.running():
                 self.server.kill()
-            for process, _ in self.crowds:
-                process.kill()
-                process.join()
+            self.crowds.kill()
 
         outcome.at_end = check_all(self.server.data, Histories.read([*self.histories, self.last_history]),
                                    self.restocks)

@@ -42,14 +42,16 @@ struct World {
         Request request;
         request.method = Method::post;
         request.body = body;
-        const CheckReply reply = endpoint.answer({.request = request,
-                                                  .listed = listed,
-                                                  .who = who,
-                                                  .pow = pow,
-                                                  .image = image,
-                                                  .tokens = tokens,
-                                                  .token_life = std::chrono::seconds(600),
-                                                  .now = now});
+        const CheckReply reply = endpoint
+                                     .answer({.request = request,
+                                              .listed = listed,
+                                              .who = who,
+                                              .pow = pow,
+                                              .image = image,
+                                              .tokens = tokens,
+                                              .token_life = std::chrono::seconds(600),
+                                              .now = now})
+                                     .reply;
         return std::holds_alternative<std::string_view>(reply);
     }
 };

@@ -5,6 +5,7 @@ from lib.shop import buy, eventually, instant, item_terms, sale_terms
 
 ADMIN_ONLY = [("POST", "/v1/sales/{sale}/open"), ("POST", "/v1/sales/{sale}/close"),
               ("POST", "/v1/sales/{sale}/restock"), ("GET", "/v1/sales/{sale}/status"),
+              ("POST", "/v1/sales/{sale}/rebuild"), ("GET", "/v1/sales/{sale}/rebuild"),
               ("GET", "/v1/dead-letters"), ("GET", "/metrics")]
 
 
@@ -267,3 +268,24 @@ def test_the_status_counts_what_happens(shop):
     assert after["sale"]["id"] == sale
     assert after["server"]["acceptances_total"] == after["ledger"]["acceptances_total"]
     assert after["server"].keys() == {*after["ledger"], *after["orders"], *after["queue"]}
+
+
+def test_books_in_the_servers_own_memory_are_not_rebuilt_by_hand(shop):
+    path = f"/v1/sales/{shop.open_sale()}/rebuild"
+    for answer in (shop.admin.post(path), shop.admin.post(path, {"item": "phone", "reason": "x"}), shop.admin.get(path)):
+        assert (answer.status, answer.code) == (409, "wrong_state")
+        assert "in its own memory" in answer.json["detail"]
+    assert shop.admin.post(path, {"item": "nothing-such"}).status == 404
+    assert shop.admin.post(path, {"item": 7, "when": "now"}).pointers == {"/item", "/when"}
+    for nowhere in (shop.admin.post("/v1/sales/no-such-sale/rebuild"), shop.admin.get("/v1/sales/no-such-sale/rebuild")):
+        assert (nowhere.status, nowhere.code) == (404, "not_found")
+    assert shop.admin.request("DELETE", path).status == 405
+
+
+def test_a_warm_up_that_waits_for_nothing_finds_nothing(shop):
+    sale = shop.create_sale(opens_at=instant(3600), closes_at=instant(7200))
+    for verb, state in ((None, "scheduled"), ("warm", "ready"), ("open", "open")):
+        if verb:
+            assert shop.admin.post(f"/v1/sales/{sale}/{verb}").json["state"] == state
+        status = shop.admin.get(f"/v1/sales/{sale}/status").json
+        assert (status["sale"]["state"], status["warm_up"]) == (state, [])

@@ -106,6 +106,13 @@ def test_a_draft_is_scheduled_by_command(operator, shop):
     assert operator.json("sale", "warm", sale)["state"] in ("ready", "open")
 
 
+def test_there_is_nothing_to_rebuild_in_the_servers_own_memory(operator, shop):
+    for more in ([], ["phone"], ["--wait"]):
+        done = operator("sale", "rebuild", shop.open_sale(), *more)
+        assert done.returncode == 1 and "in its own memory" in done.stderr
+    assert "--wait" in operator("sale", "rebuild", "--help").stdout
+
+
 def test_the_status_tells_the_sales_figures_from_the_servers(operator, shop):
     told = operator("sale", "status", shop.open_sale()).stdout
     assert "this server, since its start" in told

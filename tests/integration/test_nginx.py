@@ -5,22 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from engines.nginx import Nginx, deployed
 from lib.client import ANSWER_S_MAX, Client
-from lib.nginx import Nginx
 from lib.server import Server
 from lib.shop import Shop, item_terms
 
-CONFIGURATION = Path(__file__).resolve().parents[2] / "deploy" / "nginx" / "doorbuster.conf"
 BURST = 200
-
-
-def through(text: str, port: int) -> str:
-    """The deployed file with this machine's ports: each is there once."""
-    for right, here in (("server 127.0.0.1:8080;", f"server 127.0.0.1:{port};"),
-                        ("listen 80 backlog=4096;", "listen 127.0.0.1:PORT backlog=4096;")):
-        assert text.count(right) == 1, right
-        text = text.replace(right, here)
-    return text
 
 
 class Site:
@@ -29,7 +19,7 @@ class Site:
     def __init__(self, folder: Path, contract, **settings: str):
         self.server = Server(folder / "shop", DOORBUSTER_SERVER__TRUSTED_PROXIES="127.0.0.1", **settings)
         self.shop = Shop(self.server, contract).start()
-        self.nginx = Nginx(folder / "nginx", through(CONFIGURATION.read_text(), self.server.public_port))
+        self.nginx = Nginx(folder / "nginx", deployed([self.server.public_port])).start()
 
     def __enter__(self) -> "Site":
         return self

@@ -5,7 +5,7 @@ import pytest
 
 from lib.cli import operator_of
 from lib.client import Client
-from lib.nginx import Nginx
+from engines.nginx import Nginx
 from lib.shop import eventually
 
 API = "https://api.shop.example"
@@ -56,7 +56,7 @@ def test_nginx_serves_the_folder_with_the_headers_as_it_stands(shop, operator, t
     sale = shop.open_sale()
     assert operator("publish", sale, "--out", "site", "--api-origin", API).returncode == 0
     site = tmp_path / "site"
-    with Nginx(tmp_path / "nginx", f"server {{ listen 127.0.0.1:PORT; root {site}; include {site}/nginx.conf; }}") as nginx:
+    with Nginx(tmp_path / "nginx", f"server {{ listen 127.0.0.1:PORT; root {site}; include {site}/nginx.conf; }}").start() as nginx:
         client = Client(nginx.port, "nginx")
         for path, file in (("/", "index.html"), ("/orders", "orders.html"), (f"/sales/{sale}", f"sales/{sale}.html")):
             packed = client.get(path, headers={"Accept-Encoding": "gzip"})

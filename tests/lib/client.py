@@ -2,9 +2,11 @@
 import http.client
 import json
 import socket
+import time
 from dataclasses import dataclass, field
 
 ANSWER_S_MAX = 30
+IDLE_S_MAX = 10
 
 
 @dataclass
@@ -39,6 +41,7 @@ class Client:
         self.port, self.listener, self.bearer, self.contract = port, listener, bearer, contract
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWER_S_MAX,
                                                       source_address=(source, 0))
+        self._asked_at = time.monotonic()
 
     def request(self, method: str, path: str, body=None, headers: dict = None) -> Answer:
         """`body` is sent as JSON; bytes are sent as they are. A header of None is left out."""
@@ -50,6 +53,10 @@ class Client:
             body = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent.update(headers or {})
         sent = {name: value for name, value in sent.items() if value is not None}
+        # A server ends a connection on which nobody asks for long.
+        if time.monotonic() - self._asked_at > IDLE_S_MAX:
+            self._connection.close()
+        self._asked_at = time.monotonic()
         try:
             self._connection.request(method, path, body=body, headers=sent)
             received = self._connection.getresponse()

@@ -1,4 +1,5 @@
 """A real `doorbuster sandbox-pay` on a free loopback port, and the settings of a shop that is paid through it."""
+import contextlib
 import re
 import secrets
 import signal
@@ -10,6 +11,7 @@ from lib.ports import free_port
 from lib.server import BINARY, START_S_MAX, STOP_S_MAX, clean_environment
 from lib.signing import webhook_secret
 
+WEBHOOKS = "/v1/payments/webhook"  # where a shop hears of its payments
 READY = re.compile(r"sandbox-pay is ready\s+url=http://127\.0\.0\.1:(\d+)")
 EVERY_FAULT = ["delayed", "repeated", "reordered", "lost", "forged", "underpaid", "wrong_currency",
                "captured_after_void", "unreachable"]
@@ -109,3 +111,11 @@ class Sandbox:
     def __exit__(self, *_):
         if self.process is not None:
             self.kill()
+
+
+@contextlib.contextmanager
+def provider_for(folder, port: int):
+    """Running, for a shop whose webhooks come in at this port. It must stop in order."""
+    with Sandbox(folder, f"http://127.0.0.1:{port}{WEBHOOKS}") as provider:
+        yield provider.start()
+        assert provider.stop() == 0, provider.said

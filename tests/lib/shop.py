@@ -128,6 +128,13 @@ class Shop:
             return all(stock[name] == units for name, units in figures.items())
         eventually(f"the stock of {sale} is {figures}", found)
 
+    def units_are_back(self, sale: str, units_available: int) -> None:
+        """They can be bought, and whoever gave them back may buy again."""
+        self.stock_becomes(sale, units_available=units_available)
+
+    def strikes_are_known(self) -> None:
+        """Wherever a buyer asks next, what he did before counts."""
+
     def close(self) -> None:
         for client in self._clients:
             client.close()
@@ -147,9 +154,11 @@ def buy(buyer: Client, sale: str, item: str = "phone", key: str = None, **body) 
 
 
 def ordered(buyer: Client, purchase: str) -> dict:
-    """The purchase, once it has become an order."""
+    """The purchase, once it has become an order. What is busy is asked again, as buyers do."""
     def probe():
         answer = buyer.get(f"/v1/purchases/{purchase}")
+        if answer.status == 503:
+            return None
         assert answer.status == 200, answer.body
         return answer.json if answer.json["status"] == "ordered" else None
     return eventually(f"purchase {purchase} is ordered", probe)

@@ -1,5 +1,6 @@
-"""One-line mistakes, each of which breaks a promise. Its judge has to find every one: the simulator, or,
-for those of the embedded store, its own tests or the real server ended at its write boundaries."""
+"""One-line mistakes, each of which breaks a promise. Its judge has to find every one: the simulator, that of the
+cluster for its protocol, or, for those of the embedded store, its own tests or the real server ended at its write
+boundaries."""
 from dataclasses import dataclass
 
 
@@ -9,7 +10,7 @@ class Mutant:
     file: str
     right: str  # stands exactly once in the file
     wrong: str
-    judge: str = "sim"  # or "store", "boundary"
+    judge: str = "sim"  # or "cluster", "store", "boundary"
 
 
 ANSWER_ALL = ("for (size_t i = 0; i < commands.size(); ++i) "
@@ -97,4 +98,28 @@ MUTANTS = [
            "s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);", judge="store"),
     Mutant("a_payment_takes_no_unit", "src/store/row_words.hpp",
            "return {-units, 0, units};", "return {0, 0, 0};", judge="store"),
+
+    # The cluster's protocol.
+    Mutant("a_202_before_the_kafka_report", "src/store_cluster/cluster_acceptor.cpp",
+           "if (is_taken && verdict->is_pending) return produce(asked, *verdict);",
+           "if (is_taken && verdict->is_pending) { answer_taken(asked, *verdict); return produce("
+           "std::make_shared<const Asked>(Asked{asked->entry, [](const Outcome&) {}}), *verdict); }", judge="cluster"),
+    Mutant("the_outbox_is_trimmed_before_the_report", "src/store_cluster/cluster_acceptor.cpp",
+           "if (!bucket_->holds(verdict.take.epoch)) return asked->answered({Verdict::unknown});",
+           "if (!bucket_->holds(verdict.take.epoch)) return asked->answered({Verdict::unknown});\n    "
+           "durable_.push_back({{asked->entry.purchase, verdict.take.sequence}, verdict.take.epoch}); remove_soon();",
+           judge="cluster"),
+    Mutant("the_offset_moves_outside_the_transaction", "src/store_cluster/postgres_orders.cpp",
+           "Transaction transaction(connection_);\n        outcomes = pg::Placing(connection_, place_, placements, now, "
+           "locked).run_from(expected_position);",
+           "{ Transaction first(connection_); pg::move_position(connection_, place_, expected_position, "
+           "placements.back().record.position); first.commit(); } Transaction transaction(connection_); "
+           "outcomes = pg::Placing(connection_, place_, placements, now, locked).run();", judge="cluster"),
+    Mutant("a_rebuild_without_the_seal", "src/store_cluster/cluster_rebuild.cpp",
+           "if (seals_->are_durable()) return Step::await_seals;", "return Step::cut;", judge="cluster"),
+    Mutant("a_flag_that_a_sleeper_shows_does_not_end", "src/store_cluster/cluster_board.cpp",
+           "std::min(looked_at_ + flags_last, bucket_->lease_ends_at()).count()",
+           "(looked_at_ + std::chrono::hours(1)).count()", judge="cluster"),
+    Mutant("a_rebuild_does_not_wait_for_the_workers", "src/store_cluster/cluster_rebuild.cpp",
+           "if (!*passed) return Step::await_seals;", "", judge="cluster"),
 ]

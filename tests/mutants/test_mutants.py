@@ -2,6 +2,7 @@
 
 The tree is copied, so that the mistakes never touch the one that is tested.
 """
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,8 @@ from mutants import MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
 RELEASE, WORK = ROOT / "build" / "release", ROOT / "build" / "mutants"
+RELEASE_SETTINGS = [f"-D{name}={value}" for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+                    if preset["name"] == "release" for name, value in preset["cacheVariables"].items()]
 SECONDS_MAX = 60
 EVERY = 5  # boundaries between two crashes: a mistake of the store opens a gap of several
 
@@ -30,16 +33,31 @@ def build(target: str) -> None:
     assert result.returncode == 0, result.stdout[-4000:]
 
 
+def find_compiling(commands: list, file: Path) -> tuple:
+    """The command that compiles the file, alone or together with others, and the text that it compiles."""
+    included = f'#include "{file}"'
+    for command in commands:
+        compiled = re.search(r" -c (\S+)$", command)
+        if compiled is None:
+            continue
+        if compiled[1] == str(file):
+            return command, included
+        if compiled[1].endswith(".cxx") and included in Path(compiled[1]).read_text():
+            return command, Path(compiled[1]).read_text()
+    raise AssertionError(f"nothing compiles {file}")
+
+
 def build_crashable(mutant, source: Path) -> None:
-    """The program as it was built, with one file compiled anew: its object comes before the libraries, so that theirs
-    of the same name is not taken."""
+    """The program as it was built, with one object compiled anew: it comes before the libraries, so that theirs
+    of the same names is not taken."""
     commands = subprocess.run(["ninja", "-C", RELEASE, "-t", "commands", "doorbuster-crashable"], check=True,
                               capture_output=True, text=True).stdout.splitlines()
-    compiling = next(command for command in commands if command.endswith(f" -c {ROOT / mutant.file}"))
+    compiling, text = find_compiling(commands, ROOT / mutant.file)
+    wrong, wrong_object = WORK / "wrong.cpp", WORK / "wrong.o"
+    wrong.write_text(text.replace(f'"{ROOT / mutant.file}"', f'"{source}"'))
     its_object = re.search(r" -o (\S+)", compiling).group(1)
-    wrong_object = WORK / "wrong.o"
     compiling = compiling.replace(f" -o {its_object}", f" -o {wrong_object}").replace(f"{its_object}.d", f"{wrong_object}.d")
-    compiling = compiling.replace(f" -c {ROOT / mutant.file}", f" -c {source}").replace("-Werror", "")
+    compiling = re.sub(r" -c \S+$", f" -c {wrong}", compiling).replace("-Werror", "")
     linking = re.sub(r" -o \S+", f" {wrong_object} -o {WORK / 'doorbuster-crashable'}", commands[-1], count=1)
     for command in (compiling, linking):
         result = subprocess.run(command, shell=True, cwd=RELEASE, capture_output=True, text=True)
@@ -47,8 +65,8 @@ def build_crashable(mutant, source: Path) -> None:
     shutil.copy(RELEASE / "doorbuster-recount", WORK / "doorbuster-recount")
 
 
-def simulate(seconds: int) -> subprocess.CompletedProcess:
-    return subprocess.run([WORK / "build" / "doorbuster-sim", f"--seconds={seconds}"],
+def simulate(seconds: int, *options: str) -> subprocess.CompletedProcess:
+    return subprocess.run([WORK / "build" / "doorbuster-sim", f"--seconds={seconds}", *options],
                           capture_output=True, text=True, timeout=seconds + 60)
 
 
@@ -77,15 +95,16 @@ def copy() -> Path:
     # A mistake may leave a name unused; that is not how it is to be found.
     (tree / "CMakeLists.txt").write_text(kept.replace("-Werror", ""))
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
-    result = subprocess.run(["cmake", "-S", tree, "-B", WORK / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
+    result = subprocess.run(["cmake", "-S", tree, "-B", WORK / "build", "-G", "Ninja", *RELEASE_SETTINGS],
                             env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return tree
 
 
-def test_without_a_mistake_nothing_is_found(copy):
+@pytest.mark.parametrize("options", [(), ("--cluster",)], ids=["embedded", "cluster"])
+def test_without_a_mistake_nothing_is_found(options, copy):
     build("doorbuster-sim")
-    result = simulate(10)
+    result = simulate(10, *options)
     assert result.returncode == 0, result.stdout
 
 
@@ -99,6 +118,9 @@ def test_its_judge_catches(mutant, copy):
         if mutant.judge == "sim":
             build("doorbuster-sim")
             result = simulate(SECONDS_MAX)
+        elif mutant.judge == "cluster":
+            build("doorbuster-sim")
+            result = simulate(SECONDS_MAX, "--cluster")
         elif mutant.judge == "store":
             build("store_sqlite_test")
             result = run_store_tests()

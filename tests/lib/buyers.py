@@ -35,6 +35,8 @@ class Plan:
     sale: str
     items: list
     units_per_buyer_max: int
+    called: str = "buyer"  # what their names begin with: who is of another run is another buyer
+    comes_from_afar: bool = False  # each place from an address of its own, for a proxy that limits addresses
 
 
 @dataclass
@@ -147,14 +149,15 @@ class Crowd:
                 return
             connection = None
             try:
-                connection = Connection(*await asyncio.open_connection("127.0.0.1", self.port))
+                connection = Connection(*await asyncio.open_connection("127.0.0.1", self.port,
+                                                                       local_addr=self._address(number)))
                 while self.selling.is_set() and not self.ended and not connection.writer.is_closing():
                     await asyncio.sleep(choice.uniform(0, PAUSE_S_MAX))
                     joins = bool(self.rush_in)
                     # A buyer who leaves without an answer leaves a purchase that only the judge can find.
                     if buyer is None or joins or choice.random() < (0.01 if buyer.unheard else 0.08):
                         serial += 1
-                        name = f"buyer-{self.plan.number}-{number}-{serial}"
+                        name = f"{self.plan.called}-{self.plan.number}-{number}-{serial}"
                         buyer = Buyer(name, jwt.mint(self.plan.hmac_secret, name, lifetime_s=86400))
                     if joins:
                         self.rush_in -= 1
@@ -168,6 +171,11 @@ class Crowd:
             finally:
                 if connection is not None:
                     connection.writer.close()
+
+    def _address(self, number: int):
+        if not self.plan.comes_from_afar:
+            return None
+        return f"127.{100 + self.plan.number}.{number // 200}.{number % 200 + 1}", 0
 
     async def _act(self, choice, buyer, connection):
         if buyer.unheard and choice.random() < 0.8:
@@ -200,7 +208,7 @@ class Crowd:
             line.update(id=body["id"], sequence=body["sequence"])
             if all(wish != won for _, won in buyer.won):
                 buyer.won.append((body["id"], wish))
-        elif body.get("purchase"):
+        elif line["code"] == "limit_reached" and body.get("purchase"):
             line.update(names=body["purchase"])
         # 503 `unknown` and its kin decide nothing: the same key is asked again.
         if line["status"] != 503:
