@@ -10,10 +10,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include <unistd.h>
-
+#include "base/descriptor.hpp"
 #include "load/answers.hpp"
 
 namespace doorbuster::load {
@@ -25,24 +23,6 @@ struct Target {
 
 // Throws std::runtime_error with the reason of the last system call.
 [[noreturn]] void fail(const char* what);
-
-class Descriptor {
-public:
-    Descriptor() = default;
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    int number() const { return number_; }
-
-private:
-    int number_ = -1;
-};
 
 class Connection {
 public:

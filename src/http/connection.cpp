@@ -2,8 +2,6 @@
 
 #include <sys/socket.h>
 
-#include <boost/asio/buffer.hpp>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -21,30 +19,31 @@ namespace {
 // Beyond this the answers to pipelined requests leave before the next one is handled.
 constexpr size_t out_bytes_max = 64 * 1024;
 
-// A client that has gone already has no address; what it sent is not read either.
-Address peer_of(const boost::asio::ip::tcp::socket& socket) {
-    boost::system::error_code error;
-    const auto endpoint = socket.remote_endpoint(error);
-    if (error) return {};
-    if (endpoint.address().is_v4()) return Address::v4(endpoint.address().to_v4().to_bytes());
-    return Address::v6(endpoint.address().to_v6().to_bytes());
-}
-
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Connection::Connection(Connections& home, boost::asio::ip::tcp::socket socket)
+Connection::Connection(Connections& home, Descriptor socket, const Address& peer)
     : home_(home),
       socket_(std::move(socket)),
-      peer_(peer_of(socket_)),
+      peer_(peer),
       options_(home.options()),
       // The scan may find a head too large only after a byte too many; one page of room is ample.
       capacity_(options_->header_bytes_max + options_->body_bytes_max + 4096),
       buffer_(std::make_unique_for_overwrite<char[]>(capacity_)) {}
 
-void Connection::begin() {
+bool Connection::begin() {
+    if (!home_.loop().watch(socket_, *this)) return false;
     receive();
+    return true;
+}
+
+void Connection::ready(EventLoop::Readiness is) {
+    readable_ = readable_ || is.readable;
+    ended_ = ended_ || is.ended;
+    if (is.writable && std::exchange(writing_, false)) proceed();
+    if (reading_ && readable_) read();
+    settle();
 }
 
 void Connection::resume() {
@@ -64,8 +63,8 @@ void Connection::tick(Time now) {
             break;
         case Waiting::write: {
             // The kernel must not go on offering bytes to a client that never reads.
-            boost::system::error_code ignored;
-            socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+            const ::linger at_once{.l_onoff = 1, .l_linger = 0};
+            ::setsockopt(socket_.number(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
             close();
             break;
         }
@@ -90,7 +89,7 @@ void Connection::begin_drain() {
 
 bool Connection::has_unread() {
     char byte;
-    return ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    return ::recv(socket_.number(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 bool Connection::give_way() {
@@ -330,24 +329,43 @@ void Connection::receive() {
     if (reading_) return;
     move_to_front();
     CHECK(end_ < capacity_);
-    reading_ = true;
-    socket_.async_read_some(
-        boost::asio::buffer(buffer_.get() + end_, capacity_ - end_),
-        [this](const boost::system::error_code& error, size_t bytes) { received(error, bytes); });
+    await_bytes();
 }
 
-void Connection::received(const boost::system::error_code& error, size_t bytes) {
+// What is here already is read in the loop's next turn: a client that sends without a pause does
+// not keep the others waiting.
+void Connection::await_bytes() {
+    reading_ = true;
+    if (readable_) home_.loop().again(*this);
+}
+
+void Connection::read() {
+    // What comes behind the last answer is read over.
+    char* const into = buffer_.get() + (closing_ ? 0 : end_);
+    const size_t room = capacity_ - (closing_ ? 0 : end_);
+    ssize_t bytes;
+    do {
+        bytes = ::recv(socket_.number(), into, room, 0);
+    } while (bytes < 0 && errno == EINTR);
+    if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        readable_ = false;
+        return;
+    }
     reading_ = false;
-    if (error) {
-        close();
-    } else if (closing_) {
-        // Read over; while the answer has not gone yet, that waits.
+    if (bytes <= 0) return close();
+    // A short read has taken all; what comes behind it is an edge of its own.
+    readable_ = ended_ || static_cast<size_t>(bytes) == room;
+    received(static_cast<size_t>(bytes));
+}
+
+void Connection::received(size_t bytes) {
+    if (closing_) {
+        // While the answer has not gone yet, the rest waits.
         if (lingers()) linger();
     } else {
         end_ += bytes;
         proceed();
     }
-    settle();
 }
 
 // True when all has gone; else it goes on when there is room, or is closed.
@@ -355,7 +373,7 @@ bool Connection::flush() {
     if (closed_ || writing_) return false;
     while (written_ < out_.size()) {
         const ssize_t sent =
-            ::send(socket_.native_handle(), out_.data() + written_, out_.size() - written_, MSG_NOSIGNAL);
+            ::send(socket_.number(), out_.data() + written_, out_.size() - written_, MSG_NOSIGNAL);
         if (sent >= 0) {
             written_ += static_cast<size_t>(sent);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -375,16 +393,6 @@ bool Connection::flush() {
 void Connection::wait_until_writable() {
     wait_for(Waiting::write);
     writing_ = true;
-    socket_.async_wait(boost::asio::ip::tcp::socket::wait_write,
-                       [this](const boost::system::error_code& error) {
-                           writing_ = false;
-                           if (error) {
-                               close();
-                           } else {
-                               proceed();
-                           }
-                           settle();
-                       });
 }
 
 void Connection::wait_for(Waiting waiting) {
@@ -445,32 +453,28 @@ void Connection::forsake_stream() {
 void Connection::linger() {
     if (waiting_ != Waiting::linger) {
         wait_for(Waiting::linger);
-        boost::system::error_code ignored;
-        socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+        ::shutdown(socket_.number(), SHUT_WR);
         home_.lingering(*this);
     }
     read_over();
 }
 
 void Connection::read_over() {
-    if (reading_) return;
-    reading_ = true;
-    socket_.async_read_some(
-        boost::asio::buffer(buffer_.get(), capacity_),
-        [this](const boost::system::error_code& error, size_t bytes) { received(error, bytes); });
+    if (!reading_) await_bytes();
 }
 
 void Connection::close() {
     if (closed_) return;
     closed_ = true;
+    reading_ = writing_ = false;
     idle_hook.unlink();
-    boost::system::error_code ignored;
-    socket_.close(ignored);
+    home_.loop().forget(*this);
+    socket_.close();
     forsake_stream();
 }
 
 bool Connection::done() const {
-    return closed_ && !reading_ && !writing_ && !in_hand_ && !resuming_;
+    return closed_ && !in_hand_ && !resuming_;
 }
 
 void Connection::settle() {

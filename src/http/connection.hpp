@@ -16,10 +16,9 @@
 // Thread safety: none; it lives on its gate's thread.
 // Invariants:
 //   1. an exchange in hand is answered exactly once, and the connection outlives it
-//   2. it is destroyed only when done(): no operation of its socket is pending
+//   2. it is destroyed only when done()
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
 #include <chrono>
@@ -27,7 +26,9 @@
 #include <memory>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "http/chunked.hpp"
+#include "http/event_loop.hpp"
 #include "http/exchange.hpp"
 #include "http/parser.hpp"
 
@@ -37,13 +38,16 @@ class Connections;
 struct Framing;
 struct GateOptions;
 
-class Connection final : public Exchange {
+class Connection final : public Exchange, public EventLoop::Watcher {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    Connection(Connections& home, boost::asio::ip::tcp::socket socket);
+    // `socket` does not block.
+    Connection(Connections& home, Descriptor socket, const Address& peer);
 
-    void begin();         // reads the first request
+    // Waits for the first request. False, with errno, if the kernel has no room for one more.
+    [[nodiscard]] bool begin();
+    void ready(EventLoop::Readiness) override;
     void resume();        // goes on after an answer that came late
     void tick(Time now);  // closes if a deadline has passed
     void begin_drain();   // closes if nothing but a stream is under way
@@ -76,7 +80,9 @@ private:
 
     // The client's bytes become requests.
     void receive();
-    void received(const boost::system::error_code& error, size_t bytes);
+    void await_bytes();
+    void read();
+    void received(size_t bytes);
     bool take_request();
     bool take_head();
     bool take_body();
@@ -105,7 +111,7 @@ private:
     bool has_unread();
 
     Connections& home_;
-    boost::asio::ip::tcp::socket socket_;
+    Descriptor socket_;
     const Address peer_;
     const std::shared_ptr<const GateOptions> options_;  // as they were when it came
 
@@ -140,8 +146,10 @@ private:
     bool handling_ = false;   // inside the handler: proceed() goes on afterwards
     bool resuming_ = false;   // in the gate's list of connections to resume
     bool closing_ = false;    // the last answer is in the output
-    bool reading_ = false;    // an asynchronous read is pending
-    bool writing_ = false;    // an asynchronous wait for room is pending
+    bool reading_ = false;    // what comes next is read at once
+    bool writing_ = false;    // waits for room in the kernel
+    bool readable_ = false;   // something has come since the last read found nothing more
+    bool ended_ = false;      // the client sends no more: only a read that finds nothing is the last
     bool closed_ = false;
 };
 

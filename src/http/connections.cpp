@@ -1,7 +1,5 @@
 #include "http/connections.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include "base/check.hpp"
 
 namespace doorbuster {
@@ -17,10 +15,10 @@ std::chrono::sys_seconds wall_clock() {
 
 }  // namespace
 
-Connections::Connections(Gate& gate, boost::asio::io_context& context, const GateOptions& options,
+Connections::Connections(Gate& gate, EventLoop& loop, const GateOptions& options,
                          std::function<void()> on_room)
     : gate_(gate),
-      context_(context),
+      loop_(loop),
       options_(std::make_shared<const GateOptions>(options)),
       on_room_(std::move(on_room)),
       now_(std::chrono::steady_clock::now()) {
@@ -28,13 +26,13 @@ Connections::Connections(Gate& gate, boost::asio::io_context& context, const Gat
     prepare_refusals();
 }
 
-void Connections::add(boost::asio::ip::tcp::socket socket) {
-    auto connection = std::make_unique<Connection>(*this, std::move(socket));
-    Connection& added = *connection;
-    added.index = open_.size();
+bool Connections::add(Descriptor socket, const Address& peer) {
+    auto connection = std::make_unique<Connection>(*this, std::move(socket), peer);
+    if (!connection->begin()) return false;
+    connection->index = open_.size();
     open_.push_back(std::move(connection));
     opened_.add();
-    added.begin();
+    return true;
 }
 
 void Connections::tick() {
@@ -83,7 +81,7 @@ void Connections::drain(std::function<void()> drained) {
 
 void Connections::resume_later(Connection& connection) {
     if (!is_gathering_ && to_resume_.empty()) {
-        boost::asio::post(context_, [this] { resume_all(); });
+        loop_.post([this] { resume_all(); });
     }
     to_resume_.push_back(&connection);
 }
@@ -117,7 +115,7 @@ void Connections::remove(Connection& connection) {
 
 void Connections::announce_drained() {
     if (!drained_ || open_.size() != lingering_) return;
-    boost::asio::post(context_, std::exchange(drained_, nullptr));
+    loop_.post(std::exchange(drained_, nullptr));
 }
 
 GateFigures Connections::figures() const {

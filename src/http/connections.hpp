@@ -3,8 +3,6 @@
 // Thread safety: none, but for figures().
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <chrono>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "http/connection.hpp"
+#include "http/event_loop.hpp"
 #include "http/gate.hpp"
 #include "http/response.hpp"
 #include "metrics/counter.hpp"
@@ -24,11 +23,11 @@ public:
     static constexpr std::chrono::milliseconds tick_every{250};
 
     // `on_room` is called when a connection has gone.
-    Connections(Gate& gate, boost::asio::io_context& context, const GateOptions& options,
-                std::function<void()> on_room);
+    Connections(Gate& gate, EventLoop& loop, const GateOptions& options, std::function<void()> on_room);
 
     void set_handler(Handler& handler) { handler_ = &handler; }
-    void add(boost::asio::ip::tcp::socket socket);
+    // False, with errno, if the kernel has no room for one more.
+    [[nodiscard]] bool add(Descriptor socket, const Address& peer);
     void tick();  // every tick_every: deadlines and the Date
 
     // No new requests: idle connections close, the others after their answer. `drained`
@@ -53,6 +52,7 @@ public:
 
     // For a connection.
     Gate& gate() { return gate_; }
+    EventLoop& loop() { return loop_; }
     Handler& handler() { return *handler_; }
     const std::shared_ptr<const GateOptions>& options() const { return options_; }
     const DateLine& date() const { return date_; }
@@ -74,7 +74,7 @@ private:
     Connection* longest_idle();
 
     Gate& gate_;
-    boost::asio::io_context& context_;
+    EventLoop& loop_;
     std::shared_ptr<const GateOptions> options_;
     const std::function<void()> on_room_;
     Handler* handler_ = nullptr;

@@ -1,10 +1,5 @@
 #include "http/gate.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,11 +9,10 @@
 #include "base/check.hpp"
 #include "base/threads.hpp"
 #include "http/connections.hpp"
+#include "http/event_loop.hpp"
 #include "http/listener.hpp"
 
 namespace doorbuster {
-
-namespace asio = boost::asio;
 
 namespace {
 
@@ -32,10 +26,10 @@ struct Gate::State {
     State(Gate& gate, uint16_t own_index, const GateOptions& own_options)
         : index(own_index),
           cpu(own_options.cpu),
-          listener(context, own_options.listen),
-          connections(gate, context, own_options, [this] { listener.room_again(); }),
-          ticker(context),
-          sense_timer(context) {}
+          listener(loop, own_options.listen),
+          connections(gate, loop, own_options, [this] { listener.room_again(); }),
+          ticker(loop),
+          sense_timer(loop) {}
 
     void run();
     void tick();
@@ -45,12 +39,11 @@ struct Gate::State {
     const uint16_t index;
     const int cpu;
 
-    // The gate thread's. The context goes last: what is open belongs to it.
-    asio::io_context context{1};
-    const asio::executor_work_guard<asio::io_context::executor_type> stays_up{context.get_executor()};
+    // The gate thread's. The loop goes last: what is open belongs to it.
+    EventLoop loop;
     Listener listener;
     Connections connections;
-    asio::steady_timer ticker, sense_timer;
+    EventLoop::Timer ticker, sense_timer;
     DelaySensor sensor;
     bool senses = false;  // from when somebody asks for it: a hundred times a second is much for an idle gate
     Handler* handler = nullptr;
@@ -92,7 +85,7 @@ size_t Gate::connections_max() const {
     return state_->connections.options()->connections_max;
 }
 DelaySensor& Gate::delay_sensor() {
-    asio::post(state_->context, [state = state_.get()] {
+    state_->loop.post([state = state_.get()] {
         if (!std::exchange(state->senses, true)) state->sense(uptime());
     });
     return state_->sensor;
@@ -105,16 +98,13 @@ void Gate::State::run() {
     set_thread_up("gate-" + std::to_string(index), cpu);
     listener.start(connections);
     tick();
-    context.run();
+    loop.run();
 }
 
 void Gate::State::tick() {
     connections.tick();
     connections.gather([this] { handler->tick(); });
-    ticker.expires_after(Connections::tick_every);
-    ticker.async_wait([this](const boost::system::error_code& error) {
-        if (!error) tick();
-    });
+    ticker.set(std::chrono::steady_clock::now() + Connections::tick_every, [this] { tick(); });
 }
 
 // A timer that runs late tells how long everything else that is due here waits.
@@ -122,10 +112,7 @@ void Gate::State::sense(Uptime due) {
     const Uptime now = uptime();
     sensor.ticked(due, now);
     const Uptime next = now + DelaySensor::period;
-    sense_timer.expires_at(std::chrono::steady_clock::time_point(next));
-    sense_timer.async_wait([this, next](const boost::system::error_code& error) {
-        if (!error) sense(next);
-    });
+    sense_timer.set(std::chrono::steady_clock::time_point(next), [this, next] { sense(next); });
 }
 
 void Gate::set_options(const GateOptions& options) {
@@ -133,8 +120,7 @@ void Gate::set_options(const GateOptions& options) {
 }
 
 void Gate::post(std::function<void()> task) {
-    asio::post(state_->context,
-               [state = state_.get(), task = std::move(task)] { state->connections.gather(task); });
+    state_->loop.post([state = state_.get(), task = std::move(task)] { state->connections.gather(task); });
 }
 
 void Gate::deliver(std::span<const PurchaseReply> replies) {
@@ -143,7 +129,7 @@ void Gate::deliver(std::span<const PurchaseReply> replies) {
         state_->replies.insert(state_->replies.end(), replies.begin(), replies.end());
         if (std::exchange(state_->taking_is_posted, true)) return;
     }
-    asio::post(state_->context, [state = state_.get()] { state->take_replies(); });
+    state_->loop.post([state = state_.get()] { state->take_replies(); });
 }
 
 void Gate::State::take_replies() {
@@ -161,7 +147,7 @@ void Gate::State::take_replies() {
 }
 
 void Gate::drain(std::function<void()> drained) {
-    asio::post(state_->context, [state = state_.get(), drained = std::move(drained)]() mutable {
+    state_->loop.post([state = state_.get(), drained = std::move(drained)]() mutable {
         state->listener.stop();
         state->connections.drain(std::move(drained));
     });
@@ -169,7 +155,7 @@ void Gate::drain(std::function<void()> drained) {
 
 void Gate::stop() {
     CHECK(std::this_thread::get_id() != state_->thread.get_id());
-    state_->context.stop();
+    state_->loop.stop();
     if (state_->thread.joinable()) state_->thread.join();
     state_->connections.clear();
     state_->listener.close();

@@ -1,6 +1,6 @@
 // Gate: one thread of the HTTP front.
 //
-// Each gate thread has its own io_context, its own listening socket on the shared port
+// Each gate thread has its own event loop, its own listening socket on the shared port
 // (SO_REUSEPORT) and its own connections; gates share nothing but what they are handed.
 // It never blocks. One request per connection is in hand at a time: pipelined ones wait
 // in the connection's buffer, so answers leave in order and a flood is bounded.

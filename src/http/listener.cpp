@@ -2,14 +2,17 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,10 +29,28 @@ constexpr int backlog = 4096;  // the kernel may cap it
 constexpr std::chrono::milliseconds accept_pause{100};
 constexpr std::chrono::seconds told_every{1};
 
-using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+constexpr int accepts_a_turn_max = 64;  // then those that are open have theirs
 
 [[noreturn]] void fail(const std::string& listen, std::string_view reason) {
     throw std::runtime_error(fmt::format("cannot listen on {}: {}", listen, reason));
+}
+
+std::string why_of(int error) {
+    return std::generic_category().message(error);
+}
+
+Descriptor socket_for(const tcp::endpoint& endpoint) {
+    return Descriptor(::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+bool set(const Descriptor& socket, int level, int option) {
+    const int on = 1;
+    return ::setsockopt(socket.number(), level, option, &on, sizeof on) == 0;
+}
+
+Address address_of(const tcp::endpoint& from) {
+    if (from.address().is_v4()) return Address::v4(from.address().to_v4().to_bytes());
+    return Address::v6(from.address().to_v6().to_bytes());
 }
 
 // A literal address: what is bound must not depend on a resolver.
@@ -81,17 +102,16 @@ public:
 
 private:
     static void probe(const tcp::endpoint& endpoint, const std::string& listen) {
-        asio::io_context context;
-        tcp::acceptor alone(context);
-        boost::system::error_code error;
-        alone.open(endpoint.protocol(), error);
-        if (!error) alone.set_option(tcp::acceptor::reuse_address(true), error);
-        if (!error) alone.bind(endpoint, error);
-        if (error == asio::error::address_in_use) {
+        const Descriptor alone = socket_for(endpoint);
+        if (alone.is_open() && set(alone, SOL_SOCKET, SO_REUSEADDR) &&
+            ::bind(alone.number(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) {
+            return;
+        }
+        if (errno == EADDRINUSE) {
             fail(listen,
                  "the port is in use; stop what uses it, or choose others with --listen and --admin-listen");
         }
-        if (error) fail(listen, error.message());
+        fail(listen, why_of(errno));
     }
 
     std::mutex mutex_;
@@ -105,19 +125,20 @@ Endpoints& endpoints() {
 
 }  // namespace
 
-Listener::Listener(asio::io_context& context, const std::string& listen)
-    : endpoint_(parse(listen)), acceptor_(context), pause_timer_(context) {
+Listener::Listener(EventLoop& loop, const std::string& listen)
+    : loop_(loop), endpoint_(parse(listen)), pause_timer_(loop) {
     endpoints().claim(endpoint_, listen);
-    boost::system::error_code error;
-    acceptor_.open(endpoint_.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.set_option(ReusePort(true), error);
-    if (!error) acceptor_.set_option(tcp::no_delay(true), error);  // accepted sockets inherit it
-    if (!error) acceptor_.bind(endpoint_, error);
-    if (!error) acceptor_.listen(backlog, error);
-    if (!error) acceptor_.non_blocking(true, error);
-    if (error) fail(listen, error.message());
-    endpoint_ = acceptor_.local_endpoint();
+    socket_ = socket_for(endpoint_);
+    // Accepted sockets inherit that small answers leave at once.
+    if (!socket_.is_open() || !set(socket_, SOL_SOCKET, SO_REUSEADDR) ||
+        !set(socket_, SOL_SOCKET, SO_REUSEPORT) || !set(socket_, IPPROTO_TCP, TCP_NODELAY) ||
+        ::bind(socket_.number(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size())) != 0 ||
+        ::listen(socket_.number(), backlog) != 0) {
+        fail(listen, why_of(errno));
+    }
+    auto size = static_cast<socklen_t>(endpoint_.capacity());
+    if (::getsockname(socket_.number(), endpoint_.data(), &size) != 0) fail(listen, why_of(errno));
+    endpoint_.resize(size);
     endpoints().add(endpoint_);
 }
 
@@ -127,54 +148,66 @@ Listener::~Listener() {
 
 void Listener::start(Connections& connections) {
     connections_ = &connections;
+    if (!loop_.watch(socket_, *this)) {
+        // Without it nobody would ever be let in, and nothing would say so.
+        throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+    }
+}
+
+void Listener::ready(EventLoop::Readiness) {
+    has_waiting_ = true;
     accept();
 }
 
+// In the loop's next turn: whoever goes is in the middle of it.
 void Listener::room_again() {
-    if (connections_ != nullptr && !is_accepting_ && acceptor_.is_open()) accept();
+    if (has_waiting_ && !is_pausing_ && socket_.is_open()) loop_.again(*this);
 }
 
 void Listener::accept() {
-    if (!connections_->has_room()) return accept_when_asked();
-    is_accepting_ = true;
-    acceptor_.async_accept([this](const boost::system::error_code& error, tcp::socket socket) {
-        is_accepting_ = false;
-        if (!acceptor_.is_open()) return;
-        if (error) {
-            pause(error);
-            return;
+    for (int i = 0; i < accepts_a_turn_max && has_waiting_; ++i) {
+        if (is_pausing_ || !socket_.is_open()) return;
+        if (!connections_->has_room() && !make_room()) return;
+        if (accept_one()) continue;
+        if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            has_waiting_ = false;
+        } else if (errno != ECONNABORTED && errno != EINTR) {
+            // A client that left between its connect and our accept is no reason to wait.
+            pause(errno);
         }
-        connections_->add(std::move(socket));
-        accept();
-    });
+    }
+    if (has_waiting_ && !is_pausing_) loop_.again(*this);
 }
 
 // Nobody has to go before somebody has come.
-void Listener::accept_when_asked() {
-    is_accepting_ = true;
-    acceptor_.async_wait(tcp::acceptor::wait_read, [this](const boost::system::error_code& error) {
-        is_accepting_ = false;
-        if (error || !acceptor_.is_open()) return;
-        if (connections_->has_room()) return accept();
-        if (connections_->make_room()) return;  // room_again, when it has gone
-        connections_->count_accept_pause();
-        tell_of_pause("server.connections_max is reached");
-    });
+bool Listener::make_room() {
+    pollfd asked{.fd = socket_.number(), .events = POLLIN, .revents = 0};
+    if (::poll(&asked, 1, 0) == 0) {
+        has_waiting_ = false;
+        return false;
+    }
+    if (connections_->make_room()) return connections_->has_room();
+    connections_->count_accept_pause();
+    tell_of_pause("server.connections_max is reached");
+    return false;
 }
 
-void Listener::pause(const boost::system::error_code& why) {
-    // A client that left between its connect and our accept is no reason to wait.
-    if (why == asio::error::connection_aborted) {
-        accept();
-        return;
-    }
+bool Listener::accept_one() {
+    tcp::endpoint from;
+    auto size = static_cast<socklen_t>(from.capacity());
+    Descriptor accepted(::accept4(socket_.number(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!accepted.is_open()) return false;
+    from.resize(size);
+    return connections_->add(std::move(accepted), address_of(from));
+}
+
+void Listener::pause(int why) {
     connections_->count_accept_pause();
-    tell_of_pause(why.message());
-    is_accepting_ = true;
-    pause_timer_.expires_after(accept_pause);
-    pause_timer_.async_wait([this](const boost::system::error_code& error) {
-        is_accepting_ = false;
-        if (!error && acceptor_.is_open()) accept();
+    tell_of_pause(why_of(why));
+    is_pausing_ = true;
+    pause_timer_.set(std::chrono::steady_clock::now() + accept_pause, [this] {
+        is_pausing_ = false;
+        accept();
     });
 }
 
@@ -185,25 +218,21 @@ void Listener::tell_of_pause(std::string_view reason) {
     tell_again_at_ = now + told_every;
     log_warn("accepting pauses", {{"port", port()},
                                   {"reason", reason},
-                                  {"held_back", waiting_at(acceptor_.native_handle())},
+                                  {"held_back", waiting_at(socket_.number())},
                                   {"pauses", std::exchange(pauses_untold_, 0)}});
 }
 
 void Listener::stop() {
-    if (!acceptor_.is_open()) return;
-    boost::system::error_code error;
-    while (connections_ != nullptr && connections_->has_room()) {
-        tcp::socket socket = acceptor_.accept(error);
-        if (error) break;
-        connections_->add(std::move(socket));
+    if (!socket_.is_open()) return;
+    while (connections_ != nullptr && connections_->has_room() && accept_one()) {
     }
     close();
 }
 
 void Listener::close() {
-    boost::system::error_code ignored;
-    acceptor_.close(ignored);
+    loop_.forget(*this);
     pause_timer_.cancel();
+    socket_.close();
 }
 
 }  // namespace doorbuster

@@ -7,26 +7,27 @@
 // Thread safety: none.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "http/connections.hpp"
+#include "http/event_loop.hpp"
 
 namespace doorbuster {
 
-class Listener {
+class Listener final : public EventLoop::Watcher {
 public:
     // Throws std::runtime_error with a sentence that says what to do.
-    Listener(boost::asio::io_context& context, const std::string& listen);
+    Listener(EventLoop& loop, const std::string& listen);
     ~Listener();
 
     void start(Connections& connections);
+    void ready(EventLoop::Readiness) override;
     void room_again();  // a connection has gone, or could
 
     // Accepts those that the kernel has already let in, and no more.
@@ -36,20 +37,21 @@ public:
     uint16_t port() const { return endpoint_.port(); }
 
 private:
-    using Tcp = boost::asio::ip::tcp;
-
     void accept();
-    void accept_when_asked();
-    void pause(const boost::system::error_code& why);
+    bool make_room();
+    bool accept_one();  // false, with errno
+    void pause(int why);
     void tell_of_pause(std::string_view reason);
 
-    Tcp::endpoint endpoint_;
-    Tcp::acceptor acceptor_;
-    boost::asio::steady_timer pause_timer_;
+    EventLoop& loop_;
+    boost::asio::ip::tcp::endpoint endpoint_;
+    Descriptor socket_;
+    EventLoop::Timer pause_timer_;
     Connections* connections_ = nullptr;
     std::chrono::steady_clock::time_point tell_again_at_{};
     uint64_t pauses_untold_ = 0;
-    bool is_accepting_ = false;  // an asynchronous accept or a pause is pending
+    bool has_waiting_ = false;  // somebody may wait: no accept has found nobody since the last one came
+    bool is_pausing_ = false;
 };
 
 }  // namespace doorbuster

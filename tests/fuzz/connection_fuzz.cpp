@@ -42,23 +42,20 @@ struct Talk {
 
 Talk talk(std::string_view bytes, size_t packet_size) {
     // Kept: the Date that all answers carry is the one of its making.
-    static boost::asio::io_context context{1};
+    static EventLoop loop;
     static Gate gate(0, {.listen = "127.0.0.1:0"});
     static Connections connections(
-        gate, context, {.body_bytes_max = 512, .header_bytes_max = 1024, .header_fields_max = 12}, [] {});
+        gate, loop, {.body_bytes_max = 512, .header_bytes_max = 1024, .header_fields_max = 12}, [] {});
     Answering handler;
     connections.set_handler(handler);
 
     int ends[2];
-    CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-    boost::asio::ip::tcp::socket socket(context);
-    socket.assign(boost::asio::ip::tcp::v4(), ends[1]);
-    connections.add(std::move(socket));
+    CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+    CHECK(connections.add(Descriptor(ends[1]), Address{}));
 
     Talk talk;
     const auto listen = [&] {
-        context.restart();
-        while (context.poll() > 0) {
+        while (loop.run_once()) {
         }
         char room[4096];
         for (ssize_t got; (got = ::recv(ends[0], room, sizeof room, MSG_DONTWAIT)) > 0;) {
