@@ -24,6 +24,7 @@ FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
 BOUNDARY_STEP_SHORT = 12  # one in so many boundaries; which ones, the seed says
 MUTANTS_SHORT = 6
 CLUSTER_ROUNDS = 5  # of each fault
+SIM_SECONDS_MAX = 900  # where a busy machine needs longer for enough of everything
 # Unit tests that start threads: what the thread sanitizer can judge.
 THREADED = ("base", "sale", "shard", "orders", "audit", "funnel", "http", "file_watch", "key_watch", "provider")
 
@@ -190,7 +191,7 @@ def run_fuzz(options) -> Count:
         found.mkdir(exist_ok=True)
         return subprocess.run(
             [build / "fuzzers" / f"{name}_fuzz", corpus, seeds / name, f"-max_total_time={seconds}", "-max_len=2048",
-             "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"],
+             "-timeout=60", "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={found}/{name}-"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
     count = Count()
@@ -248,6 +249,7 @@ def run_sim(options) -> Count:
     total = Count()
     for arguments in ([f"--seconds={seconds}", f"--seeds-min={seconds * 5000 // 60}"],
                       ["--cluster", f"--seconds={cluster_seconds}", f"--seeds-min={cluster_seconds}"]):
+        arguments.append(f"--seconds-max={SIM_SECONDS_MAX}")
         status = subprocess.run([BUILD / "doorbuster-sim", *arguments]).returncode
         total += Count(passed=1) if status == 0 else Count(failed=1)
     return total

@@ -140,8 +140,7 @@ TEST_F(GateAbuseTest, AnswersBeforeAFaultStillArrive) {
 }
 
 TEST_F(GateAbuseTest, SlowClientsAreClosedAtTheirDeadline) {
-    using namespace std::chrono_literals;
-    start({.header_deadline = 1ms, .body_deadline = 1ms, .write_deadline = 1ms, .idle_deadline = 1ms});
+    start({.header_deadline = soon, .body_deadline = soon, .write_deadline = soon, .idle_deadline = soon});
     Client silent = connect();
     EXPECT_TRUE(silent.is_closed());
 
@@ -161,8 +160,7 @@ TEST_F(GateAbuseTest, SlowClientsAreClosedAtTheirDeadline) {
 }
 
 TEST_F(GateAbuseTest, ANewConnectionThatSendsNothingHasNoLongerThanAHeader) {
-    using namespace std::chrono_literals;
-    start({.header_deadline = 1ms});  // and a minute for who has asked
+    start({.header_deadline = soon});  // and a minute for who has asked
     Client served = connect();
     EXPECT_EQ(served.ask(get("/echo")).status(), 200);
     Client silent = connect();
@@ -185,8 +183,7 @@ TEST_F(GateAbuseTest, ANewcomerIsServedWhileSilentConnectionsTakeAllTheRoom) {
 }
 
 TEST_F(GateAbuseTest, DrippingBytesDoNotMoveTheDeadline) {
-    using namespace std::chrono_literals;
-    start({.header_bytes_max = 1 << 20, .header_deadline = 1ms});
+    start({.header_bytes_max = 1 << 20, .header_deadline = soon});
     Client client = connect();
     client.send(line + "X: ");
     // If each byte moved the deadline, this would end at the header's limit, with 431.

@@ -90,7 +90,7 @@ public:
     explicit Client(uint16_t port, int receive_buffer = 0) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
         CHECK(fd_ >= 0);
         // Never reached when the gate does what it promises; without it a fault would hang.
-        const timeval patience{.tv_sec = 20, .tv_usec = 0};
+        const timeval patience{.tv_sec = 60, .tv_usec = 0};
         ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         if (receive_buffer > 0) {
             ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
@@ -186,6 +186,10 @@ private:
 
 class GateTest : public ::testing::Test {
 protected:
+    // For a deadline that a test lets pass: longer than a thread that has connected may take to send, on a
+    // machine that is busy with other things.
+    static constexpr std::chrono::seconds soon{2};
+
     // The gate's thread may call what a derived test owns, so it ends before any destructor begins.
     void TearDown() override { gate_.reset(); }
 

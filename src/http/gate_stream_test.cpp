@@ -90,7 +90,7 @@ TEST_F(GateStreamTest, AClientThatLeavesEndsItsStream) {
 }
 
 TEST_F(GateStreamTest, AStreamOutlivesTheIdleDeadline) {
-    start({.idle_deadline = std::chrono::milliseconds(1)});
+    start({.idle_deadline = soon});
     Client idle = connect();
     Client client = connect();
     Exchange* exchange = begin(client);

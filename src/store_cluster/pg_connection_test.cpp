@@ -120,7 +120,7 @@ TEST(PgConnection, ACommitOfAFailedTransactionIsNoSuccess) {
 TEST(PgConnection, AStatementHasItsTime) {
     TestDatabase database;
     auto options = database.options();
-    options.statement_max = 500ms;
+    options.statement_max = 3s;
     Connection connection(options);
     EXPECT_EQ(failure_of([&] { connection.run("SELECT pg_sleep(600)"); }).code, StoreErrc::unavailable);
     EXPECT_EQ(connection.read_integer("SELECT 7::bigint"), 7) << "and the connection goes on";
@@ -129,7 +129,7 @@ TEST(PgConnection, AStatementHasItsTime) {
 TEST(PgConnection, AServerThatDoesNotAnswerIsGivenUp) {
     TestDatabase database;
     auto options = database.options();
-    options.answer_max = 1s;
+    options.answer_max = 3s;
     Connection connection(options);
     EXPECT_EQ(failure_of([&] { connection.run("SELECT pg_sleep(600)"); }).code, StoreErrc::unavailable);
     EXPECT_TRUE(connection.is_broken());
@@ -184,7 +184,7 @@ TEST(PgPool, ABrokenConnectionIsReplaced) {
     {
         const auto victim = pool.take();
         const auto other = pool.take();
-        other->run("SELECT pg_terminate_backend($1::bigint::int, 5000)",
+        other->run("SELECT pg_terminate_backend($1::bigint::int, 60000)",
                    Params().add(victim->server_process()));
         EXPECT_EQ(victim->read_integer("SELECT 1::bigint"), 1) << "it was idle: nothing was lost";
     }

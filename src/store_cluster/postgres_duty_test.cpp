@@ -17,7 +17,7 @@ class PostgresDuty : public ::testing::Test {
 protected:
     void end_session(std::string_view application) {
         connection.run(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1",
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = $1",
             pg::Params().add(application));
     }
     pg::ConnectionOptions named(const std::string& application) {

@@ -214,7 +214,7 @@ TEST_F(PostgresUnknown, OneMomentDoesNotGoOnOverAnotherConnection) {
     const auto read = orders->reader().at_one_moment([&]() -> StoreResult<void> {
         EXPECT_TRUE(orders->reader().sales().has_value());
         other.run(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid != pg_backend_pid()");
         for (int i = 0; i < 2; ++i) EXPECT_FALSE(orders->reader().sales().has_value());
         return {};

@@ -90,7 +90,8 @@ def flood(shop, seconds: float, source: str, connections: int = 4) -> list:
 
 
 def test_37_limits_at_their_edge(serving):
-    limit, seconds, rounding_ms = 3, 3, 3
+    # An answer says when it was written: a thread that was held up in between wrote it later than it let the request in.
+    limit, seconds, late_ms = 3, 3, 100
     with serving(DOORBUSTER_LIMITS__ADDRESS_PER_SECOND=str(limit),
                  DOORBUSTER_LIMITS__ADDRESS_POLICY="sliding_window",
                  DOORBUSTER_LIMITS__BUYER_PER_MINUTE=str(limit)) as shop:
@@ -100,7 +101,7 @@ def test_37_limits_at_their_edge(serving):
             assert [status for status, _ in pipe.receive(20)] == [200] * limit + [429] * 17
         passed = flood(shop, seconds, "127.0.0.3")
         for first, beyond in zip(passed, passed[limit:]):
-            assert beyond - first >= 1000 - rounding_ms, (passed, "four in a second")
+            assert beyond - first >= 1000 - late_ms, (passed, "four in a second")
         assert len(passed) > limit, "when a second is over, the next may come"
         # Per buyer, on purchases: refused ones count, too, or a loser could ask for ever.
         sale = scene.sale(items=[item_terms(units_total=1)])
@@ -118,7 +119,7 @@ def test_37_limits_at_their_edge(serving):
         passed = flood(shop, seconds, "127.0.0.2")
         for begin in range(len(passed)):
             for end in range(begin, len(passed)):
-                span_s = (passed[end] - passed[begin] + rounding_ms) / 1000
+                span_s = (passed[end] - passed[begin] + late_ms) / 1000
                 assert end - begin + 1 <= burst + rate * span_s + 1, (begin, end, span_s)
         assert len(passed) > burst, "what was used up comes back"
         scene = Scene(shop)

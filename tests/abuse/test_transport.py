@@ -9,7 +9,7 @@ from lib.shop import buy, eventually
 from scene import Scene, memory_bytes
 from wire import Pipe, get, purchase, purchase_head, rejected
 
-DEADLINE_MS = 300
+DEADLINE_MS = 3000  # long for whoever means to ask, on a machine that is busy with other things
 OPEN_FILES_MAX, OPEN_FILES_RESERVED = 200, 128
 CONNECTIONS_MAX = 20
 
@@ -153,7 +153,11 @@ def test_26_every_file_descriptor_taken(serving):
         early = shop.buyer()
         assert early.get("/v1/time").status == 200
         crowd = [RawConnection(shop.server.public_port) for _ in range(OPEN_FILES_MAX + 50)]
-        eventually("accepting pauses", lambda: shop.figure("doorbuster_accept_pauses_total", listener="public") > 0)
+
+        def accepting_pauses() -> bool:  # who asks meanwhile is not the one that has been idle for longest
+            assert early.get("/v1/time").status == 200
+            return shop.figure("doorbuster_accept_pauses_total", listener="public") > 0
+        eventually("accepting pauses", accepting_pauses)
         assert shop.admin_with(None).get("/livez").status == 200, "the operator gets in, on a new connection"
         scene.honest(sale, early)  # who was in before is served
         for connection in crowd:

@@ -54,14 +54,18 @@ class Driver:
 
 
 class Page:
-    """A tab. `origins` are the only places that it may ask."""
+    """A tab. `origins` are the only places that it may ask.
+
+    `patience` is how many times longer than it should it waits before it gives up, or does what can still be taken
+    back: for what is looked at, or done elsewhere, while it waits.
+    """
 
     def __init__(self, driver: Driver, language: str = "en", origins=(), beside: "Page" = None, cookie: dict = None,
-                 clock_shift_ms: int = 0, chance: float = None, **options):
+                 clock_shift_ms: int = 0, chance: float = None, patience: int = 1, **options):
         self.driver, self.language, self.origins = driver, language, set(origins)
         self._expected = set()
         self.number = driver("open", beside=beside and beside.number, cookie=cookie, clock_shift_ms=clock_shift_ms,
-                             chance=chance,
+                             chance=chance, patience=patience,
                              options={"locale": LANGUAGES[language], "viewport": VIEWPORT, **options})
 
     def __call__(self, what: str, **given):

@@ -63,6 +63,15 @@ function shiftClock(by) {
     Object.defineProperty(performance, "timeOrigin", { get: () => origin + globalThis.clockShift });
 }
 
+// Waits of some seconds are so many times as long: those after which a page gives up. What it shows by the second
+// goes on as ever.
+function makePatient(times) {
+    const { setTimeout: later } = globalThis, { timeout } = AbortSignal;
+    const stretched = (ms) => (ms >= 5000 ? ms * times : ms);
+    globalThis.setTimeout = (act, ms, ...given) => later(act, stretched(ms), ...given);
+    AbortSignal.timeout = (ms) => timeout.call(AbortSignal, stretched(ms));
+}
+
 async function adopt(page, context) {
     const number = ++last;
     page.setDefaultTimeout(WAIT_MS_MAX);
@@ -78,12 +87,13 @@ function spoiled(given) {
 const commands = {
     // A page in a browser profile of its own, or, with `beside`, another tab of that page's profile.
     // `chance` is what every Math.random() of it answers.
-    async open({ beside, options, cookie, clock_shift_ms, chance }) {
+    async open({ beside, options, cookie, clock_shift_ms, chance, patience }) {
         let context = beside ? pages.get(beside).context : null;
         if (!context) {
             context = await browser.newContext({ timezoneId: "Asia/Taipei", ...options });
             if (cookie) await context.addCookies([cookie]);
             if (clock_shift_ms) await context.addInitScript(shiftClock, clock_shift_ms);
+            if (patience > 1) await context.addInitScript(makePatient, patience);
             if (chance !== null) await context.addInitScript((value) => (Math.random = () => value), chance);
         }
         return adopt(await context.newPage(), context);

@@ -79,6 +79,7 @@ def test_a_switch_of_language_keeps_the_place(shop, visits):
     page.click("#buy")
     page.until("reserved")
     words = page.text("#status")
+    page.settle()
     asked = len(page.requests())
     page("select", selector="#language", value="zh-Hans")
     page.language = "zh-Hans"

@@ -11,7 +11,7 @@ from browser import LANGUAGES
 from lib import jwt
 from lib.client import Client
 from engines.nginx import Nginx
-from lib.shop import buy, eventually, instant, item_terms, ordered
+from lib.shop import EVENTUALLY_S_MAX, buy, eventually, instant, item_terms, ordered
 from visits import Visits
 
 EACH_LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
@@ -67,7 +67,7 @@ def test_a_second_tab_and_a_reload_find_the_same_purchase(shop, visits, check, l
     first.interfere("POST", "/purchases", "lose", "hold")
     first.expect("lost")
     first.click("#buy")
-    eventually("it asks again, not knowing that it has bought", lambda: len(first.requests("POST", "/purchases")) == 2)
+    eventually("it asks again, not knowing that it has bought", lambda: len(first.requests("POST", "/purchases")) > 1)
     assert first.state == "repeating" and shop.stock(sale)["units_held"] == 1
     second = visits.page(language, beside=first)
     second.goto(f"{visits.origin}/sales/{sale}")
@@ -91,7 +91,7 @@ def test_a_reload_between_the_press_and_the_answer(shop, visits, check, language
     page.interfere("POST", "/purchases", "lose", "hold")
     page.expect("lost")
     page.click("#buy")
-    eventually("it asks again", lambda: len(page.requests("POST", "/purchases")) == 2)
+    eventually("it asks again", lambda: len(page.requests("POST", "/purchases")) > 1)
     page("reload")
     page.until("reserved")
     assert len(keys_of(page)) == 1 and shop.stock(sale)["units_held"] == 1
@@ -101,7 +101,7 @@ def test_what_will_pass_is_asked_again_with_the_same_key(shop, visits):
     """Those answers that cannot be had from a real server at will: `crowded` needs a crowd of many threads in one
     moment, `rebuilding` is over before a browser can ask, and a lost answer takes a line that breaks in between."""
     sale = shop.open_sale()
-    page = visits.sale(sale, "patient")
+    page = visits.sale(sale, "patient", patience=12)
     page.expect(503, "lost")
     page.interfere("POST", "/purchases", problem(503, "crowded"), problem(503, "rebuilding"), "lose", "hold")
     page.until("open")
@@ -119,13 +119,15 @@ class Crowd:
 
     def __init__(self, shop, sale: str):
         self._shop, self._sale, self._is_over = shop, sale, threading.Event()
+        self._is_refused = threading.Event()
         self._threads = [threading.Thread(target=self._keep_buying) for _ in range(4)]
 
     def _keep_buying(self) -> None:
         server = self._shop.server
         for number in itertools.count():
             client = Client(server.public_port, "public", jwt.mint(server.hmac_secret, f"{threading.get_ident()}-{number}"))
-            buy(client, self._sale, key="k")
+            if buy(client, self._sale, key="k").status != 202:
+                self._is_refused.set()
             client.close()
             if self._is_over.is_set():
                 return
@@ -133,6 +135,7 @@ class Crowd:
     def __enter__(self) -> None:
         for thread in self._threads:
             thread.start()
+        assert self._is_refused.wait(EVENTUALLY_S_MAX), "there is no limit to use up"
 
     def __exit__(self, *_) -> None:
         self._is_over.set()
@@ -310,7 +313,7 @@ def test_a_payment_that_comes_too_late_is_reinstated_or_given_back(driver, late_
     visits = Visits(driver, shop)
     pages = []
     for end, language in itertools.product(("paid", "refunded"), LANGUAGES):
-        sale = shop.open_sale(payment_window_s=8, items=[item_terms(units_total=1)])
+        sale = shop.open_sale(payment_window_s=30, items=[item_terms(units_total=1)])
         page = visits.sale(sale, f"late-{end}-{language}", language)
         page.until("open")
         page.click("#buy")

@@ -24,7 +24,7 @@ ITEMS = {"phone": 900, "watch": 200, "cable": 40}  # what the crowds buy
 PROBE, PROBES_MAX = "probe", 2000
 UNITS_PER_BUYER_MAX = 2
 ACCEPTED_BEFORE, ACCEPTED_AFTER = 10, 10  # of the probe: the crowds have bought much more meanwhile
-BACK_S_MAX = 120
+BACK_S_MAX = 300  # a bound on a hang
 LAST_PLACES = 8
 PAUSE_S = 0.02  # between two tries of one who heard no yes
 

@@ -2,7 +2,7 @@
 import socket
 import struct
 
-ANSWER_S_MAX = 10
+ANSWER_S_MAX = 60  # it flushes every message, and other things may keep the disk busy
 API_LIST_OFFSETS, API_METADATA = 2, 3
 VERSION = 1  # of both
 LATEST = -1

@@ -70,7 +70,7 @@ class Postgres(Engine):
     def ask(self, query: str, database: str = "doorbuster") -> str:
         done = subprocess.run(
             [find_program("psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port), "-U", "doorbuster",
-             "-d", database, "-c", query], env={**os.environ, "PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "10",
+             "-d", database, "-c", query], env={**os.environ, "PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": str(ANSWER_S_MAX),
                                       "PGOPTIONS": "-csearch_path=doorbuster,public"},
             capture_output=True, text=True, timeout=ANSWER_S_MAX)
         if done.returncode != 0:

@@ -7,7 +7,7 @@ from pathlib import Path
 from engines.engine import Engine, EngineError, find_program, until
 
 USERS = Path(__file__).resolve().parents[2] / "deploy" / "redis" / "users.acl"
-ANSWER_S_MAX = 30
+ANSWER_S_MAX = 60
 
 
 class Redis(Engine):

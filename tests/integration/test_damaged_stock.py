@@ -6,7 +6,8 @@ from lib.shop import buy, eventually, ordered
 
 def test_a_wrong_stock_row_stops_neither_the_server_nor_the_expiry_of_others(own_shop):
     shop = own_shop.start()
-    spoilt, sound = shop.open_sale(payment_window_s=5), shop.open_sale(payment_window_s=5)
+    # The first must not expire before it is spoilt.
+    spoilt, sound = shop.open_sale(payment_window_s=20), shop.open_sale(payment_window_s=5)
     alice, bob = shop.buyer("alice"), shop.buyer("bob")
     stuck = ordered(alice, buy(alice, spoilt).json["id"])["order"]["id"]
     with sqlite3.connect(shop.server.data / "orders.db", timeout=30) as database:

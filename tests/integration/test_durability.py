@@ -34,6 +34,7 @@ def prepare_sale(shop: Shop):
     bought = [buy(buyer, sale, key="k", quantity=units).json for buyer, units in zip(buyers, (1, 2, 1))]
     orders = [ordered(buyer, purchase["id"])["order"] for buyer, purchase in zip(buyers, bought)]
     assert buyers[2].post(f"/v1/orders/{orders[2]['id']}/cancel").status == 200
+    shop.units_are_back(sale, units_available=7)
     return sale, [buyer.name for buyer in buyers], bought
 
 

@@ -164,6 +164,7 @@ def test_a_token_is_its_purchase_also_when_that_is_over(shop, checked):
     assert buy(buyer, checked, token=other).code == "limit_reached"
     order = ordered(buyer, bought["id"])["order"]["id"]
     assert buyer.post(f"/v1/orders/{order}/cancel").status == 200
+    shop.units_are_back(checked, units_available=10)
     again = buy(buyer, checked, token=token)
     assert (again.status, again.json["id"], again.json["status"]) == (202, bought["id"], "cancelled")
     assert shop.stock(checked)["units_held"] == 0

@@ -111,7 +111,7 @@ def test_a_declined_payment_can_be_tried_again(paid):
 
 def test_an_unpaid_order_expires_and_its_unit_is_sold_again(paid):
     shop, provider = paid
-    sale = shop.open_sale(payment_window_s=5, items=[item_terms(units_total=1)])
+    sale = shop.open_sale(payment_window_s=20, items=[item_terms(units_total=1)])
     alice, bob = shop.buyer(), shop.buyer()
     order = order_of(shop, sale, alice)
     payment = alice.post(f"/v1/orders/{order}/payments").json["id"]

@@ -101,6 +101,7 @@ def test_the_buyer_limit_names_the_purchase_and_comes_back(shop):
     assert buy(alice, sale, quantity=1).code == "limit_reached"
     order = ordered(alice, first["id"])["order"]["id"]
     assert alice.post(f"/v1/orders/{order}/cancel").status == 200
+    shop.units_are_back(sale, units_available=9)
     assert buy(alice, sale, quantity=1).status == 202
 
 

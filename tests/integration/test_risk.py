@@ -146,7 +146,12 @@ def test_an_entry_that_makes_no_sense_is_refused(shop, path, status):
 def test_a_lists_file_is_followed_and_only_there_its_entries_go(own_shop):
     server, file = own_shop.server, own_shop.server.folder / "lists.txt"
     server.folder.mkdir()
-    file.write_text("# who is not welcome\nblock buyer mallory\n\nblock address 127.0.9.9\n")
+    def write(text: str) -> None:
+        """At once: one that is caught half-written is another list."""
+        fresh = file.with_suffix(".new")
+        fresh.write_text(text)
+        fresh.replace(file)
+    write("# who is not welcome\nblock buyer mallory\n\nblock address 127.0.9.9\n")
     server.settings["DOORBUSTER_RISK__LISTS_FILE"] = str(file)
     shop = own_shop.start()
     sale, mallory = shop.open_sale(), shop.buyer("mallory")
@@ -157,10 +162,10 @@ def test_a_lists_file_is_followed_and_only_there_its_entries_go(own_shop):
     assert (kept.status, kept.code) == (409, "wrong_state") and "risk.lists_file" in kept.json["detail"]
     assert buy(mallory, sale).code == "blocked"
 
-    file.write_text("block buyer mallory\nblock bayer trudy\n")
+    write("block buyer mallory\nblock bayer trudy\n")
     eventually("the fault is told", lambda: "their file has faults" in server.said())
     assert ("block", "address", "127.0.9.9", "file") in entries(shop), "a file with faults changes nothing"
-    file.write_text("block buyer trudy\n")
+    write("block buyer trudy\n")
     eventually("the file is read again", lambda: entries(shop) == {("block", "buyer", "trudy", "file")})
     assert buy(mallory, sale).status == 202
     assert buy(shop.buyer("trudy"), sale).code == "blocked"

@@ -11,7 +11,7 @@ class Cli:
 
     def __call__(self, *arguments, stdin=None, **more):
         return subprocess.run([BINARY, *arguments], cwd=self.folder, env=clean_environment(**self.settings, **more),
-                              input=stdin, capture_output=True, text=True, timeout=60)
+                              input=stdin, capture_output=True, text=True, timeout=180)
 
     def json(self, *arguments, **more):
         done = self(*arguments, "-o", "json", **more)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lib.buyers import crowd_process
 
-WORD_S_MAX = 60
+WORD_S_MAX = 120  # whoever waits for an answer gives up on it first
 
 
 class Crowds:

@@ -12,7 +12,7 @@ from lib.server import BINARY, START_S_MAX, STOP_S_MAX, clean_environment
 from lib.signing import webhook_secret
 
 WEBHOOKS = "/v1/payments/webhook"  # where a shop hears of its payments
-READY = re.compile(r"sandbox-pay is ready\s+url=http://127\.0\.0\.1:(\d+)")
+READY = re.compile(r"sandbox-pay is ready\s+url=http://127\.0\.0\.1:\d+")
 EVERY_FAULT = ["delayed", "repeated", "reordered", "lost", "forged", "underpaid", "wrong_currency",
                "captured_after_void", "unreachable"]
 
@@ -24,12 +24,13 @@ class Sandbox:
         self.folder, self.webhook_url, self.faults, self.seed = folder, webhook_url, list(faults), seed
         self.data = folder / "payments.log"
         self.key, self.secret = secrets.token_hex(16), webhook_secret()
-        self.process = self.port = None
+        self.process = None
+        self.port = free_port()  # it comes back to it: one of the system's could be a client's by then
         self.said = []
 
     def start(self) -> "Sandbox":
         self.process = subprocess.Popen(
-            [BINARY, "sandbox-pay", "--listen", f"127.0.0.1:{self.port or 0}",
+            [BINARY, "sandbox-pay", "--listen", f"127.0.0.1:{self.port}",
              *(["--webhook-url", self.webhook_url] if self.webhook_url else []),
              "--faults", ",".join(self.faults) or "none", "--seed", str(self.seed), "--data", self.data],
             cwd=self.folder, env=clean_environment(SANDBOX_PAY_KEY=self.key, SANDBOX_PAY_WEBHOOK_SECRET=self.secret),
@@ -39,8 +40,7 @@ class Sandbox:
         def read():
             for line in stdout:
                 self.said.append(line)
-                if found := READY.search(line):
-                    self.port = int(found[1])
+                if READY.search(line):
                     heard.set()
             stdout.close()
             heard.set()  # the end, too, is something to hear

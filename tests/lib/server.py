@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("DOORBUSTER_BINARY", ROOT / "build" / "release" / "doorbuster"))
 
 READY = re.compile(r"doorbuster is ready\s+public=\S+?:(\d+)\s+admin=\S+?:(\d+)")
-START_S_MAX = 60
-STOP_S_MAX = 60
+START_S_MAX = 180  # bounds on a hang
+STOP_S_MAX = 180
 
 
 def clean_environment(**settings: str) -> dict:

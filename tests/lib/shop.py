@@ -154,11 +154,11 @@ def buy(buyer: Client, sale: str, item: str = "phone", key: str = None, **body) 
 
 
 def ordered(buyer: Client, purchase: str) -> dict:
-    """The purchase, once it has become an order. What is busy is asked again, as buyers do."""
+    """The purchase, once it has become an order, which may have ended since. What is busy is asked again, as buyers do."""
     def probe():
         answer = buyer.get(f"/v1/purchases/{purchase}")
         if answer.status == 503:
             return None
         assert answer.status == 200, answer.body
-        return answer.json if answer.json["status"] == "ordered" else None
+        return answer.json if answer.json["order"] else None
     return eventually(f"purchase {purchase} is ordered", probe)

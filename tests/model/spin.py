@@ -6,7 +6,7 @@ from pathlib import Path
 
 MODELS = Path(__file__).resolve().parents[2] / "model"
 DEPTH_MAX = 1_000_000  # the search says so itself when it goes deeper
-SECONDS_MAX = 120
+SECONDS_MAX = 900  # a bound on a hang
 MEMORY_MB_MAX = 2048
 
 

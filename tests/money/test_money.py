@@ -43,8 +43,9 @@ class Scene:
         self.address.is_up.set()
         self.told = Told()
 
-    def open_sales(self, units: int) -> list:
-        return [self.shop.open_sale(stock_policy=policy, payment_window_s=5, items=[item_terms(units_total=units)])
+    def open_sales(self, units: int, payment_window_s: int) -> list:
+        return [self.shop.open_sale(stock_policy=policy, payment_window_s=payment_window_s,
+                                    items=[item_terms(units_total=units)])
                 for policy in POLICIES]
 
     def kill_and_restart(self) -> None:
@@ -217,7 +218,7 @@ def test_with_every_fault_and_a_server_that_dies_money_and_goods_agree(scene, re
     print(f"\nmoney: seed {seed}")
     here = scene(EVERY_FAULT, seed)
     # Fewer units than buyers: some late payments find one, and some do not.
-    sales = here.open_sales(units=max(1, orders // 5))
+    sales = here.open_sales(units=max(1, orders // 5), payment_window_s=5)
     rush(here, sales, orders, kills, seed)
     here.provider.set_faults([])
     here.wait_until_settled()
@@ -233,7 +234,7 @@ def test_with_every_fault_and_a_server_that_dies_money_and_goods_agree(scene, re
 
 def test_without_faults_every_order_that_was_paid_is_paid(scene, seed, tmp_path):
     here = scene([], seed)
-    sales = here.open_sales(units=100)
+    sales = here.open_sales(units=100, payment_window_s=900)  # nobody is too late, however busy the machine is
 
     def one(number: int):
         Buyer(f"buyer-{number}", here.address, here.provider, here.told, random.Random(number)).shop_at(

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RELEASE, WORK = ROOT / "build" / "release", ROOT / "build" / "mutants"
 RELEASE_SETTINGS = [f"-D{name}={value}" for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
                     if preset["name"] == "release" for name, value in preset["cacheVariables"].items()]
-SECONDS_MAX = 60
+SECONDS_MAX = 240  # each is caught within seconds where there is a core for it
 EVERY = 5  # boundaries between two crashes: a mistake of the store opens a gap of several
 
 
