@@ -4,6 +4,7 @@ Called by ./test. A part is one row of PARTS; it yields a Count that comes from 
 tool's own report. A part that executed no test has failed.
 """
 import argparse
+import itertools
 import json
 import os
 import re
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "release"
 BROWSERS = 4  # at once, each with a server of its own; they wait more than they work
 FUZZ_RUNS_MIN = 100  # fewer, and it hung on something
-BOUNDARY_STEP_SHORT = 12  # one in so many boundaries; which ones, the seed says
+BOUNDARY_STEP_SHORT = 24  # one in so many boundaries; which ones, the seed says
 MUTANTS_SHORT = 6
 CLUSTER_ROUNDS = 5  # of each fault
 SIM_SECONDS_MAX = 900  # where a busy machine needs longer for enough of everything
@@ -51,6 +52,7 @@ class Part:
     run: Callable[[argparse.Namespace], Count]
     builds: tuple = ()  # what it needs: a preset, or a preset and targets of it
     builds_whole: tuple = ()  # what its whole round needs beside them
+    lane: str = ""  # neighbours of one lane mostly wait, and run at the same time; their `run` takes `said`, too
 
 
 def is_whole(part: str, options: argparse.Namespace) -> bool:
@@ -151,15 +153,23 @@ def run_pytest(folder: str, *arguments: str, build: Path = BUILD, said=None) -> 
         return count
 
 
-def run_integration(_options) -> Count:
-    return run_pytest("integration")
+def captured(run: Callable) -> tuple:
+    """What `run` returns, and what was written into the file that it got."""
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        result = run(said)
+        said.seek(0)
+        return result, said.read()
 
 
-def run_abuse(options) -> Count:
-    count = run_pytest("abuse")
+def run_integration(_options, said=None) -> Count:
+    return run_pytest("integration", said=said)
+
+
+def run_abuse(options, said=None) -> Count:
+    count = run_pytest("abuse", said=said)
     if is_whole("abuse", options):
-        print("-- the same against two gates of a cluster, asked in turn", flush=True)
-        count += run_pytest("abuse", "--backend=cluster")
+        print("-- the same against two gates of a cluster, asked in turn", file=said, flush=True)
+        count += run_pytest("abuse", "--backend=cluster", said=said)
     return count
 
 
@@ -272,10 +282,7 @@ def run_sanitize(options) -> Count:
         total += run_unit(options, build, only)
 
     def integrate(build):
-        with tempfile.TemporaryFile("w+", errors="replace") as said:
-            count = run_pytest("integration", build=build, said=said)
-            said.seek(0)
-            return count, said.read()
+        return captured(lambda said: run_pytest("integration", build=build, said=said))
 
     with ThreadPoolExecutor(len(builds)) as pool:
         for name, (count, said) in zip(builds, pool.map(integrate, builds.values())):
@@ -290,10 +297,11 @@ PARTS = [
     Part("alerts", "the alert rules, each with a case that fires and one that does not", "10 s", run_alerts),
     Part("model", "every order of events of payment and of the cluster, and each rule of them removed", "2 min", run_model),
     Part("unit", "the unit tests beside the code", "1 min", run_unit, ("release",)),
-    Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",)),
+    Part("integration", "a real server, over HTTP and the command line", "2 min", run_integration, ("release",),
+         lane="waiting"),
     Part("abuse", "every case of abuse against a real server, with honest buyers beside it",
          "2 min; by name 6 min, against two gates of a cluster, too", run_abuse,
-         ("release",)),
+         ("release",), lane="waiting"),
     Part("browser", "the buyer's pages in Chromium: every state in every language, whatever breaks", "4 min",
          run_browser, ("release",)),
     Part("image", "tesseract against the pictures of the human check, and a sheet of them to read", "10 s", run_image,
@@ -303,7 +311,7 @@ PARTS = [
     Part("money", "thousands of orders against a provider that lies, the server killed meanwhile", "3 min", run_money,
          ("release",)),
     Part("boundary", "a real server, ended at every write of its data folder, by kill and by power cut",
-         "6 min; by name an hour", run_boundary, ("release",)),
+         "3 min; by name an hour", run_boundary, ("release",)),
     Part("cluster", "two gates and two workers on real engines, each of them killed, emptied, rolled back or frozen",
          "3 min; by name 12 min", run_cluster, ("release",)),
     Part("sim", "simulated sales from fresh seeds, of one process and of the cluster, with every fault",
@@ -344,6 +352,27 @@ def parse_arguments():
     return options
 
 
+def run_lane(parts: list, options: argparse.Namespace):
+    """One part, which shows what it does as it does it; or several at once, each shown when all have ended."""
+    def run(part, **more):
+        began = time.monotonic()
+        count = part.run(options, **more)
+        if count.passed + count.failed == 0:
+            print(f"{part.name}: no test was executed")
+            count.failed += 1
+        return part, count, time.monotonic() - began
+
+    for part in parts:
+        print(f"== {part.name}: {part.what}", flush=True)
+    if len(parts) == 1:
+        yield run(parts[0])
+        return
+    with ThreadPoolExecutor(len(parts)) as pool:
+        for ran, text in pool.map(lambda part: captured(lambda said: run(part, said=said)), parts):
+            print(f"-- {ran[0].name}\n{text}", flush=True)
+            yield ran
+
+
 def main() -> int:
     options = parse_arguments()
     chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
@@ -359,16 +388,11 @@ def main() -> int:
             return 1
         lines.append(f"{'build ' + preset:14} ({time.monotonic() - began:.1f} s)")
 
-    for part in chosen:
-        print(f"== {part.name}: {part.what}", flush=True)
-        began = time.monotonic()
-        count = part.run(options)
-        if count.passed + count.failed == 0:
-            print(f"{part.name}: no test was executed")
-            count.failed += 1
-        lines.append(f"{part.name:14} {count}  ({time.monotonic() - began:.1f} s)")
-        print(f"== {lines[-1]}\n", flush=True)
-        total += count
+    for _, lane in itertools.groupby(chosen, key=lambda part: part.lane or part.name):
+        for part, count, took in run_lane(list(lane), options):
+            lines.append(f"{part.name:14} {count}  ({took:.1f} s)")
+            print(f"== {lines[-1]}\n", flush=True)
+            total += count
     if len(lines) > 1:
         print("\n".join(lines))
     print(total)
