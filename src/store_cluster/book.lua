@@ -28,36 +28,33 @@ local buyer_bytes_max = 128    -- BuyerId
 local not_ready, selling, paused, closed = 0, 1, 2, 3
 local reserve_policy, at_order, at_payment = 0, 1, 2
 local held, sold, finished, open = 0, 1, 2, 3
-local accepted, repeated = '\0', '\1'
-local says_sold_out, says_limit_reached, says_not_open, says_ended = '\2', '\3', '\4', '\5'
-local says_paused, says_key_mismatch, says_sold_out_for_now = '\6', '\7', '\8'
+-- An outcome is said as 16 and its number: what begins with less is a take.
+local accepted, repeated = '\16', '\17'
+local says_sold_out, says_limit_reached, says_not_open, says_ended = '\18', '\19', '\20', '\21'
+local says_paused, says_key_mismatch, says_sold_out_for_now = '\22', '\23', '\24'
 local says_not_written = '\255'  -- the outbox refused: an error, and nothing has changed
 
 -- A take: state, units, epoch, sequence, accepted_at in ms; then the buyer.
 local take_form, take_bytes = '>BI4I8I8I8', 29
+local new_take_form = take_form .. 'c0'
 -- version, phase, opens_at, closes_at, units_per_buyer_max, policy, orders_max
 local terms_form, terms_bytes = '>I8BI8I8I4BI4', 34
 -- epoch, when there was something to sell again (0: never), then the terms: what seldom changes
 local head_form, terms_at = '>I8I8', 17
 -- total, available, held, sold, slots used, last sequence, last time seen
 local figures_form = '>I4I4I4I4I4I8I8'
--- A buyer's right: active units, then the active purchases in the order of their acceptance.
-local right_form, right_bytes, id_bytes = '>I4', 4, 16
-local one_unit = '\0\0\0\1'  -- in that form: what nearly everybody buys
+-- A buyer's right: the active purchases in the order of their acceptance, then the active units. One unit is
+-- not written: so nearly everybody's right is the purchase, and nothing has to be made for it.
+local units_form, units_bytes, id_bytes = '>I4', 4, 16
 local no_purchase = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 -- A global is looked up in two tables each time. None of these is there yet while the library is loaded, so they
 -- are taken before the first call of any function.
 local call, try, struct_pack, struct_unpack, text_of, part_of
-local function with_names(callback)
-    return function(keys, args)
-        if not call then
-            call, try = redis.call, redis.pcall
-            struct_pack, struct_unpack = struct.pack, struct.unpack
-            text_of, part_of = string.format, string.sub
-        end
-        return callback(keys, args)
-    end
+local function take_names()
+    call, try = redis.call, redis.pcall
+    struct_pack, struct_unpack = struct.pack, struct.unpack
+    text_of, part_of = string.format, string.sub
 end
 
 local function failure(text) return redis.error_reply(text) end
@@ -157,36 +154,49 @@ local function is_news(accepted_at, reopened, now)
     return accepted_at - reopened < news_ms and accepted_at >= reopened and now - accepted_at < news_ms
 end
 
+local function active_in(right)
+    if #right == id_bytes then return 1 end
+    return (struct_unpack(units_form, right, #right - units_bytes + 1))
+end
+
+local function purchases_in(right) return part_of(right, 1, #right - #right % id_bytes) end
+
+local function packed_right(active, purchases)
+    if active == 1 then return purchases end
+    return purchases .. struct_pack(units_form, active)
+end
+
 local function with_right(right, units, purchase)
-    if not right then return (units == 1 and one_unit or struct_pack(right_form, units)) .. purchase end
-    local active = struct_unpack(right_form, right)
-    return struct_pack(right_form, active + units) .. part_of(right, right_bytes + 1) .. purchase
+    if not right then return packed_right(units, purchase) end
+    return packed_right(active_in(right) + units, purchases_in(right) .. purchase)
 end
 
 -- False where nothing is left of it.
 local function without_right(right, units, purchase)
-    local active = struct_unpack(right_form, right) - units
+    local active = active_in(right) - units
     if active == 0 then return false end
-    local kept = {struct_pack(right_form, active)}
-    for at = right_bytes + 1, #right, id_bytes do
+    local kept = {}
+    for at = 1, #right - id_bytes + 1, id_bytes do
         local one = part_of(right, at, at + id_bytes - 1)
         if one ~= purchase then kept[#kept + 1] = one end
     end
-    return table.concat(kept)
+    return packed_right(active, table.concat(kept))
 end
 
 -- ARGV: lease; then purchase, buyer and the rest of each; then the time, if one is handed in. The rest: '' for one unit;
 -- else the units in four bytes, and the purchase that it replaces, if it does.
 -- What replaces a finished purchase is a late payment or a dead letter that is tried again: its
 -- time was when it was first accepted, so neither window nor phase is asked.
--- Answers a string for each: the outcome's number; accepted, repeated: the take without the buyer, then 1 if it
--- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right.
+-- Answers a string for each: the outcome; accepted, repeated: the take without the buyer, then 1 if it
+-- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right. Most who are accepted
+-- are pending and no news: they are answered by the take as it is.
 --
 -- Who comes alone is answered by the string alone.
 --
 -- A lone purchase pays for all of this, and most of that is Lua's: so it has no closures, no tables of its own, and
 -- no number is read or written twice. A table that Redis makes costs by the doublings it grows by: hence few words.
 local function reserve(keys, args)
+    if not call then take_names() end
     local words = #args - 1
     local handed_in = words % 3 == 1 and args[words + 1] or nil
     if handed_in then words = words - 1 end
@@ -197,8 +207,8 @@ local function reserve(keys, args)
         if #args[at] ~= id_bytes then return malformed('purchase') end
         if buyer == '' or #buyer > buyer_bytes_max then return malformed('buyer') end
         if rest ~= '' then
-            if #rest ~= right_bytes and #rest ~= right_bytes + id_bytes then return malformed('rest') end
-            local units = struct_unpack(right_form, rest)
+            if #rest ~= units_bytes and #rest ~= units_bytes + id_bytes then return malformed('rest') end
+            local units = struct_unpack(units_form, rest)
             if units < 1 or units > units_max then return malformed('units') end
         end
     end
@@ -243,13 +253,13 @@ local function reserve(keys, args)
         local purchase, buyer, rest = args[at], args[at + 1], args[at + 2]
         local units, replaces = 1, nil
         if rest ~= '' then
-            units = struct_unpack(right_form, rest)
-            if #rest > right_bytes then replaces = part_of(rest, right_bytes + 1) end
+            units = struct_unpack(units_form, rest)
+            if #rest > units_bytes then replaces = part_of(rest, units_bytes + 1) end
         end
         if fields then purchase_field, buyer_field = fields[field], fields[field + 1] end
         local take = fresh and fresh[purchase_field] or stored[field]
         local right = fresh and fresh[buyer_field] or stored[field + 1]
-        local active = right and struct_unpack(right_form, right) or 0
+        local active = right and active_in(right) or 0
         if take then
             -- Idempotency precedes everything: a winner who repeats after the last unit went, or
             -- after the end, must hear "already yours".
@@ -266,7 +276,7 @@ local function reserve(keys, args)
         elseif active + units > book.units_per_buyer_max then
             -- The limit precedes scarcity: a buyer who has a unit must not come back for another one
             -- when somebody else's is returned.
-            answer = says_limit_reached .. (right and part_of(right, -id_bytes) or no_purchase)
+            answer = says_limit_reached .. (right and part_of(purchases_in(right), -id_bytes) or no_purchase)
         elseif available < units then
             answer = says_sold_out
         elseif policy == at_payment and slots + units > orders_max then
@@ -275,8 +285,7 @@ local function reserve(keys, args)
         else
             local state = policy == reserve_policy and held or policy == at_order and sold or open
             local id = text_of(book.id_form, sequence + 1)
-            local header = struct_pack(take_form, state, units, book.epoch, sequence + 1, now)
-            take = header .. buyer
+            take = struct_pack(new_take_form, state, units, book.epoch, sequence + 1, now, buyer)
             -- First of all writes, and the only one that can be refused: without its outbox entry an
             -- accepted purchase could be lost between here and Kafka.
             local added
@@ -295,7 +304,7 @@ local function reserve(keys, args)
                     available = available - units
                     if policy == at_order then units_sold = units_sold + units else units_held = units_held + units end
                 end
-                right = with_right(right, units, purchase)
+                right = (right or units > 1) and with_right(right, units, purchase) or purchase
                 if fields then
                     fresh[purchase_field], fresh[buyer_field] = take, right
                     changed[changes + 1], changed[changes + 2] = purchase_field, take
@@ -305,7 +314,8 @@ local function reserve(keys, args)
                 else
                     lone_take, lone_right, lone_id = take, right, id
                 end
-                answer = accepted .. header .. (is_news(now, reopened, now) and '\3' or '\1')
+                answer = take
+                if is_news(now, reopened, now) then answer = accepted .. part_of(take, 1, take_bytes) .. '\3' end
             end
         end
         if answers then answers[i] = answer end

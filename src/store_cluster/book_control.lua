@@ -307,18 +307,25 @@ local function outbox(keys, args)
     return answers
 end
 
+local function with_names(callback)
+    return function(keys, args)
+        if not call then take_names() end
+        return callback(keys, args)
+    end
+end
+
 local function register(name, callback, flags)
-    redis.register_function{function_name = 'doorbuster_' .. name, callback = with_names(callback), flags = flags}
+    redis.register_function{function_name = 'doorbuster_' .. name, callback = callback, flags = flags}
 end
 local reads = {'no-writes'}
-register('reserve', reserve, {})
-register('done', done, {'allow-oom'})  -- frees memory, so it also runs where there is none left
-register('release', release, {})
-register('sell', sell, {})
-register('restock', restock, {})
-register('set_state', set_state, {})
-register('load', load, {})
-register('peek', peek, reads)
-register('winners', winners, reads)
-register('find', find, reads)
-register('outbox', outbox, reads)
+register('reserve', reserve, {})  -- takes them itself: one Lua call less for each purchase
+register('done', with_names(done), {'allow-oom'})  -- frees memory, so it also runs where there is none left
+register('release', with_names(release), {})
+register('sell', with_names(sell), {})
+register('restock', with_names(restock), {})
+register('set_state', with_names(set_state), {})
+register('load', with_names(load), {})
+register('peek', with_names(peek), reads)
+register('winners', with_names(winners), reads)
+register('find', with_names(find), reads)
+register('outbox', with_names(outbox), reads)

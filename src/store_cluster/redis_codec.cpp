@@ -15,6 +15,8 @@ namespace {
 constexpr size_t id_bytes = 16;
 constexpr size_t take_bytes = 29;  // take_form of book.lua
 constexpr char not_written = '\xff';
+constexpr uint8_t outcome_base =
+    16;  // an outcome is said as this and its number; what begins with less is a take
 
 std::string bytes_of(const PurchaseId& id) {
     return {id.bytes.begin(), id.bytes.end()};
@@ -133,8 +135,15 @@ std::optional<std::optional<ReserveVerdict>> verdict_in(std::string_view text) {
     using enum ReserveOutcome;
     if (text.empty()) return std::nullopt;
     if (text == std::string_view(&not_written, 1)) return std::optional<ReserveVerdict>();
-    if (static_cast<uint8_t>(text[0]) > static_cast<uint8_t>(sold_out_for_now)) return std::nullopt;
-    const auto outcome = static_cast<ReserveOutcome>(text[0]);
+    const auto first = static_cast<uint8_t>(text[0]);
+    if (first < outcome_base) {
+        if (text.size() <= take_bytes) return std::nullopt;
+        const auto take = Bytes{text}.take();
+        if (!take) return std::nullopt;
+        return ReserveVerdict{.outcome = accepted, .take = *take, .is_pending = true};
+    }
+    if (first > outcome_base + static_cast<uint8_t>(sold_out_for_now)) return std::nullopt;
+    const auto outcome = static_cast<ReserveOutcome>(first - outcome_base);
     text.remove_prefix(1);
     if (outcome == accepted || outcome == repeated) {
         if (text.size() != take_bytes + 1) return std::nullopt;
