@@ -98,6 +98,10 @@ local function head_of(text)
             units_per_buyer_max = units_per_buyer_max, policy = policy, orders_max = orders_max,
             lease = text_of('%s-%d', pin_now(), epoch),
             id_form = text_of('%d-%%d', epoch),
+            state = policy == reserve_policy and held or policy == at_order and sold or open,
+            -- From here to closes_at a unit is all that a buyer needs who has none, and nobody must wait for the news.
+            plain_from = phase == selling and policy ~= at_payment and units_per_buyer_max > 0 and
+                math.max(opens_at, reopened + news_ms) or 2 ^ 53,
         }
     end
     return head
@@ -183,51 +187,31 @@ local function without_right(right, units, purchase)
     return packed_right(active, table.concat(kept))
 end
 
--- ARGV: lease; then purchase, buyer and the rest of each; then the time, if one is handed in. The rest: '' for one unit;
--- else the units in four bytes, and the purchase that it replaces, if it does.
--- What replaces a finished purchase is a late payment or a dead letter that is tried again: its
--- time was when it was first accepted, so neither window nor phase is asked.
--- Answers a string for each: the outcome; accepted, repeated: the take without the buyer, then 1 if it
--- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right. Most who are accepted
--- are pending and no news: they are answered by the take as it is.
---
--- Who comes alone is answered by the string alone.
---
--- A lone purchase pays for all of this, and most of that is Lua's: so it has no closures, no tables of its own, and
--- no number is read or written twice. A table that Redis makes costs by the doublings it grows by: hence few words.
-local function reserve(keys, args)
-    if not call then take_names() end
+-- Of any number of purchases; `stored` is what the hash says of a lone one, if it was asked.
+local function reserve_each(keys, args, stored)
     local words = #args - 1
     local handed_in = words % 3 == 1 and args[words + 1] or nil
     if handed_in then words = words - 1 end
     local count = words / 3
     if count < 1 or count % 1 ~= 0 or count > entries_max then return malformed('entries') end
-    for at = 2, words, 3 do
-        local buyer, rest = args[at + 1], args[at + 2]
-        if #args[at] ~= id_bytes then return malformed('purchase') end
+    local fields = {'head', 'figures'}
+    for i = 1, count do
+        local purchase, buyer, rest = args[3 * i - 1], args[3 * i], args[3 * i + 1]
+        if #purchase ~= id_bytes then return malformed('purchase') end
         if buyer == '' or #buyer > buyer_bytes_max then return malformed('buyer') end
         if rest ~= '' then
             if #rest ~= units_bytes and #rest ~= units_bytes + id_bytes then return malformed('rest') end
             local units = struct_unpack(units_form, rest)
             if units < 1 or units > units_max then return malformed('units') end
         end
+        fields[2 * i + 1], fields[2 * i + 2] = 'p' .. purchase, 'b' .. buyer
     end
     if handed_in and not whole(handed_in, 0, 2 ^ 53) then return malformed('time') end
 
-    local purchase_field, buyer_field = 'p' .. args[2], 'b' .. args[3]
-    local fields, stored
-    if count == 1 then
-        stored = call('HMGET', keys[1], 'head', 'figures', purchase_field, buyer_field)
-    else
-        fields = {'head', 'figures', purchase_field, buyer_field}
-        for i = 2, count do
-            fields[2 * i + 1], fields[2 * i + 2] = 'p' .. args[3 * i - 1], 'b' .. args[3 * i]
-        end
-        stored = call('HMGET', keys[1], unpack(fields))
-    end
-    local book = stored[1] and head_of(stored[1])
-    if not book or args[1] ~= book.lease then return fenced(args[1], stored[1]) end
-
+    stored = stored or call('HMGET', keys[1], unpack(fields))
+    local fault = fenced(args[1], stored[1])
+    if fault then return fault end
+    local book = head_of(stored[1])
     local phase, policy, reopened, orders_max = book.phase, book.policy, book.reopened, book.orders_max
     local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
     if orders_max == 0 then orders_max = 2 * total end
@@ -242,23 +226,20 @@ local function reserve(keys, args)
     elseif phase == paused then
         window = says_paused
     end
-    local fresh = fields and {}  -- by field: what this call has accepted so far
-    local changed, changes = fields and {'figures', false}, 2
-    local lone_take, lone_right, lone_id  -- instead of the two
+    local fresh = {}  -- by field: what this call has accepted so far
+    local changed, changes = {'figures', false}, 2
 
-    local answer
-    local answers = fields and {}
+    local answers, answer = {}, nil
     for i = 1, count do
-        local at, field = 3 * i - 1, 2 * i + 1
-        local purchase, buyer, rest = args[at], args[at + 1], args[at + 2]
+        local purchase, buyer, rest = args[3 * i - 1], args[3 * i], args[3 * i + 1]
         local units, replaces = 1, nil
         if rest ~= '' then
             units = struct_unpack(units_form, rest)
             if #rest > units_bytes then replaces = part_of(rest, units_bytes + 1) end
         end
-        if fields then purchase_field, buyer_field = fields[field], fields[field + 1] end
-        local take = fresh and fresh[purchase_field] or stored[field]
-        local right = fresh and fresh[buyer_field] or stored[field + 1]
+        local purchase_field, buyer_field = fields[2 * i + 1], fields[2 * i + 2]
+        local take = fresh[purchase_field] or stored[2 * i + 1]
+        local right = fresh[buyer_field] or stored[2 * i + 2]
         local active = right and active_in(right) or 0
         if take then
             -- Idempotency precedes everything: a winner who repeats after the last unit went, or
@@ -283,9 +264,8 @@ local function reserve(keys, args)
             -- Behind the stock: with no unit left, waiting for somebody's slot would be in vain.
             answer = says_sold_out_for_now
         else
-            local state = policy == reserve_policy and held or policy == at_order and sold or open
-            local id = text_of(book.id_form, sequence + 1)
-            take = struct_pack(new_take_form, state, units, book.epoch, sequence + 1, now, buyer)
+            local id = outbox_id(book, sequence + 1)
+            take = struct_pack(new_take_form, book.state, units, book.epoch, sequence + 1, now, buyer)
             -- First of all writes, and the only one that can be refused: without its outbox entry an
             -- accepted purchase could be lost between here and Kafka.
             local added
@@ -294,7 +274,7 @@ local function reserve(keys, args)
             else
                 added = try('XADD', keys[2], id, purchase, take)
             end
-            if type(added) == 'table' and added.err then
+            if added ~= id then
                 answer = says_not_written
             else
                 sequence = sequence + 1
@@ -305,34 +285,63 @@ local function reserve(keys, args)
                     if policy == at_order then units_sold = units_sold + units else units_held = units_held + units end
                 end
                 right = (right or units > 1) and with_right(right, units, purchase) or purchase
-                if fields then
-                    fresh[purchase_field], fresh[buyer_field] = take, right
-                    changed[changes + 1], changed[changes + 2] = purchase_field, take
-                    changed[changes + 3], changed[changes + 4] = buyer_field, right
-                    changed[changes + 5], changed[changes + 6] = id, purchase
-                    changes = changes + 6
-                else
-                    lone_take, lone_right, lone_id = take, right, id
-                end
-                answer = take
-                if is_news(now, reopened, now) then answer = accepted .. part_of(take, 1, take_bytes) .. '\3' end
+                fresh[purchase_field], fresh[buyer_field] = take, right
+                changed[changes + 1], changed[changes + 2] = purchase_field, take
+                changed[changes + 3], changed[changes + 4] = buyer_field, right
+                changed[changes + 5], changed[changes + 6] = id, purchase
+                changes = changes + 6
+                answer = is_news(now, reopened, now) and accepted .. part_of(take, 1, take_bytes) .. '\3' or take
             end
         end
-        if answers then answers[i] = answer end
+        answers[i] = answer
     end
-    if now > last or changes > 2 or lone_take then
-        local figures = struct_pack(figures_form, total, available, units_held, units_sold, slots, sequence, now)
-        if fields then
-            changed[2] = figures
-            call('HSET', keys[1], unpack(changed))
-        elseif lone_take then
-            call('HSET', keys[1], 'figures', figures, purchase_field, lone_take, buyer_field, lone_right,
-                lone_id, args[2])
-        else
-            call('HSET', keys[1], 'figures', figures)
-        end
+    if now > last or changes > 2 then
+        changed[2] = struct_pack(figures_form, total, available, units_held, units_sold, slots, sequence, now)
+        call('HSET', keys[1], unpack(changed))
     end
-    return answers or answer
+    return count > 1 and answers or answer
+end
+
+-- ARGV: lease; then purchase, buyer and the rest of each; then the time, if one is handed in. The rest: '' for one unit;
+-- else the units in four bytes, and the purchase that it replaces, if it does.
+-- What replaces a finished purchase is a late payment or a dead letter that is tried again: its
+-- time was when it was first accepted, so neither window nor phase is asked.
+-- Answers a string for each: the outcome; accepted, repeated: the take without the buyer, then 1 if it
+-- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right. Most who are accepted
+-- are pending and no news: they are answered by the take as it is. Who comes alone is answered by the string alone.
+--
+-- Here only the plain case is decided: one purchase alone, of one unit, by somebody who has none, and there is one.
+-- With nobody else to share a call with, that pays for all of the Lua it passes through; so this has no loop, no
+-- table, and no text but those that are kept. A table that Redis makes costs by the doublings it grows by: hence
+-- few words. Every doubt goes the long way, before anything is written.
+local function reserve(keys, args)
+    if not call then take_names() end
+    local words, purchase, buyer, handed_in = #args, args[2], args[3], args[5]
+    if words < 4 or words > 5 or args[4] ~= '' or #purchase ~= id_bytes or buyer == '' or #buyer > buyer_bytes_max or
+        (handed_in and not whole(handed_in, 0, 2 ^ 53)) then
+        return reserve_each(keys, args)
+    end
+    local key = keys[1]
+    local purchase_field, buyer_field = 'p' .. purchase, 'b' .. buyer
+    local stored = call('HMGET', key, 'head', 'figures', purchase_field, buyer_field)
+    local text, book = stored[1], head
+    if text ~= head_text then book = text and head_of(text) end
+    if not book or args[1] ~= book.lease or stored[3] or stored[4] then return reserve_each(keys, args, stored) end
+    local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
+    if available == 0 then return reserve_each(keys, args, stored) end
+    local now = now_ms(handed_in)
+    if now < last then now = last end
+    if now < book.plain_from or now >= book.closes_at then return reserve_each(keys, args, stored) end
+
+    sequence = sequence + 1
+    local id = text_of(book.id_form, sequence)
+    local take = struct_pack(new_take_form, book.state, 1, book.epoch, sequence, now, buyer)
+    if try('XADD', keys[2], id, purchase, take) ~= id then return says_not_written end  -- first, as above
+    if book.state == held then units_held = units_held + 1 else units_sold = units_sold + 1 end
+    call('HSET', key, 'figures',
+        struct_pack(figures_form, total, available - 1, units_held, units_sold, slots, sequence, now),
+        purchase_field, take, buyer_field, purchase, id, purchase)
+    return take
 end
 
 -- ARGV: lease; then purchase and sequence of each take that is in Kafka. An outbox entry goes
