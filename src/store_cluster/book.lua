@@ -38,7 +38,7 @@ local says_not_written = '\255'  -- the outbox refused: an error, and nothing ha
 local take_form, take_bytes = '>BI4I8I8I8', 29
 local new_take_form = take_form .. 'c0'
 -- version, phase, opens_at, closes_at, units_per_buyer_max, policy, orders_max
-local terms_form, terms_bytes = '>I8BI8I8I4BI4', 34
+local terms_form = '>I8BI8I8I4BI4'
 -- epoch, when there was something to sell again (0: never), then the terms: what seldom changes
 local head_form, terms_at = '>I8I8', 17
 -- total, available, held, sold, slots used, last sequence, last time seen
@@ -313,8 +313,8 @@ local function reserve_each(keys, args, stored)
     return count > 1 and answers or answer
 end
 
--- ARGV: lease; then purchase, buyer and the rest of each; then the time, if one is handed in. The rest: '' for one unit;
--- else the units in four bytes, and the purchase that it replaces, if it does.
+-- ARGV: lease; then purchase, buyer and the rest of each; then the time, if one is handed in. The rest: '' for one
+-- unit; else the units in four bytes, and the purchase that it replaces, if it does.
 -- What replaces a finished purchase is a late payment or a dead letter that is tried again: its
 -- time was when it was first accepted, so neither window nor phase is asked.
 -- Answers a string for each: the outcome; accepted, repeated: the take without the buyer, then 1 if it
