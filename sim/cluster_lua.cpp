@@ -26,7 +26,8 @@ void push(lua_State* lua, std::string_view text) {
     lua_pushlstring(lua, text.data(), text.size());
 }
 
-// The forms of book.lua: big-endian unsigned numbers of 1, 4 and 8 bytes.
+// The forms of book.lua: big-endian unsigned numbers of 1, 4 and 8 bytes; c0, a text as it is.
+constexpr size_t text_width = 0;
 std::vector<size_t> widths_of(lua_State* lua, const std::string& form) {
     std::vector<size_t> widths;
     for (size_t i = 1; i < form.size(); ++i) {
@@ -34,6 +35,9 @@ std::vector<size_t> widths_of(lua_State* lua, const std::string& form) {
             widths.push_back(1);
         } else if (form[i] == 'I' && i + 1 < form.size()) {
             widths.push_back(static_cast<size_t>(form[++i] - '0'));
+        } else if (form.compare(i, std::string::npos, "c0") == 0) {
+            widths.push_back(text_width);
+            ++i;
         } else {
             luaL_error(lua, "struct: what the simulation does not know");
         }
@@ -45,6 +49,10 @@ int struct_pack(lua_State* lua) {
     std::string packed;
     int at = 2;
     for (const size_t width : widths_of(lua, text_at(lua, 1))) {
+        if (width == text_width) {
+            packed += text_at(lua, at++);
+            continue;
+        }
         const auto number = static_cast<uint64_t>(luaL_checknumber(lua, at++));
         for (size_t byte = width; byte-- > 0;) packed.push_back(static_cast<char>(number >> (8 * byte)));
     }

@@ -2,40 +2,41 @@
 -- joined by CMake, so that both see the same local names.
 
 -- Units, or slots, came to a book that had none.
-local function add_reopening(changed, last)
-    changed[#changed + 1] = 'reopened'
-    changed[#changed + 1] = math.max(now_ms(''), last)
+local function add_reopening(changed, text, last)
+    changed[#changed + 1] = 'head'
+    changed[#changed + 1] = packed_head(head_of(text).epoch, math.max(now_ms(), last), part_of(text, terms_at))
 end
 
--- ARGV: pin, epoch; then purchases, each named in a release row of this epoch. Their units, or their
+-- ARGV: lease; then purchases, each named in a release row of this epoch. Their units, or their
 -- slots, and their buyers' rights come back. Answers 1 for each, 0 if that was done before or the
 -- purchase is unknown: nothing is ever returned twice.
 local function release(keys, args)
-    local fields = purchase_fields(args, 3, 1, {'epoch', 'figures', 'terms'})
+    local fields = purchase_fields(args, 2, 1, {'head', 'figures'})
     if not fields then return malformed('purchases') end
-    local stored = redis.call('HMGET', keys[1], unpack(fields))
-    local fault = fenced(args, stored[1])
+    local stored = call('HMGET', keys[1], unpack(fields))
+    local fault = fenced(args[1], stored[1])
     if fault then return fault end
-    local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[2])
-    local was_shut = is_shut(stored[3], total, available, slots)
+    local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
+    local book = head_of(stored[1])
+    local was_shut = is_shut(book, total, available, slots)
 
     local takes, rights, right_fields = {}, {}, {}
-    for i = 4, #fields do
+    for i = 3, #fields do
         takes[fields[i]] = stored[i]
         if stored[i] then
-            right_fields[#right_fields + 1] = 'b' .. string.sub(stored[i], take_bytes + 1)
+            right_fields[#right_fields + 1] = 'b' .. part_of(stored[i], take_bytes + 1)
         end
     end
     if #right_fields > 0 then
-        local found = redis.call('HMGET', keys[1], unpack(right_fields))
+        local found = call('HMGET', keys[1], unpack(right_fields))
         for i, field in ipairs(right_fields) do rights[field] = found[i] end
     end
 
     local answers, changed, has_changed = {}, {}, {}
-    for i = 4, #fields do
+    for i = 3, #fields do
         local field, take = fields[i], takes[fields[i]]
         local state, units = finished, 0
-        if take then state, units = struct.unpack(take_form, take) end
+        if take then state, units = struct_unpack(take_form, take) end
         if state == finished then
             answers[#answers + 1] = 0
         else
@@ -45,9 +46,9 @@ local function release(keys, args)
                 available = available + units
                 if state == held then units_held = units_held - units else units_sold = units_sold - units end
             end
-            takes[field] = string.char(finished) .. string.sub(take, 2)
-            local right_field = 'b' .. string.sub(take, take_bytes + 1)
-            rights[right_field] = without_right(rights[right_field], units, string.sub(field, 2))
+            takes[field] = string.char(finished) .. part_of(take, 2)
+            local right_field = 'b' .. part_of(take, take_bytes + 1)
+            rights[right_field] = without_right(rights[right_field], units, part_of(field, 2))
             has_changed[right_field] = true
             changed[#changed + 1] = field
             changed[#changed + 1] = takes[field]
@@ -65,30 +66,31 @@ local function release(keys, args)
         end
     end
     changed[#changed + 1] = 'figures'
-    changed[#changed + 1] = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
-    if was_shut then add_reopening(changed, last) end
-    redis.call('HSET', keys[1], unpack(changed))
-    if #ended > 0 then redis.call('HDEL', keys[1], unpack(ended)) end
+    changed[#changed + 1] = struct_pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
+    if was_shut then add_reopening(changed, stored[1], last) end
+    call('HSET', keys[1], unpack(changed))
+    if #ended > 0 then call('HDEL', keys[1], unpack(ended)) end
     return answers
 end
 
--- ARGV: pin, epoch; then purchases that are paid: held -> sold, open -> sold; what is sold stays so.
+-- ARGV: lease; then purchases that are paid: held -> sold, open -> sold; what is sold stays so.
 -- Answers 0 if one is finished or unknown, or open with no unit left for it.
 local function sell(keys, args)
-    local fields = purchase_fields(args, 3, 1, {'epoch', 'figures', 'terms'})
+    local fields = purchase_fields(args, 2, 1, {'head', 'figures'})
     if not fields then return malformed('purchases') end
-    local stored = redis.call('HMGET', keys[1], unpack(fields))
-    local fault = fenced(args, stored[1])
+    local stored = call('HMGET', keys[1], unpack(fields))
+    local fault = fenced(args[1], stored[1])
     if fault then return fault end
-    local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[2])
-    local was_shut = is_shut(stored[3], total, available, slots)
+    local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
+    local book = head_of(stored[1])
+    local was_shut = is_shut(book, total, available, slots)
 
     local takes, answers, changed = {}, {}, {}
-    for i = 4, #fields do takes[fields[i]] = stored[i] end
-    for i = 4, #fields do
+    for i = 3, #fields do takes[fields[i]] = stored[i] end
+    for i = 3, #fields do
         local field, take = fields[i], takes[fields[i]]
         local state, units = finished, 0
-        if take then state, units = struct.unpack(take_form, take) end
+        if take then state, units = struct_unpack(take_form, take) end
         if state == finished or (state == open and available < units) then
             answers[#answers + 1] = 0
         else
@@ -99,7 +101,7 @@ local function sell(keys, args)
                     units_held = units_held - units
                 end
                 units_sold = units_sold + units
-                takes[field] = string.char(sold) .. string.sub(take, 2)
+                takes[field] = string.char(sold) .. part_of(take, 2)
                 changed[#changed + 1] = field
                 changed[#changed + 1] = takes[field]
             end
@@ -108,27 +110,27 @@ local function sell(keys, args)
     end
     if #changed == 0 then return answers end
     changed[#changed + 1] = 'figures'
-    changed[#changed + 1] = struct.pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
-    if was_shut and not is_shut(stored[3], total, available, slots) then add_reopening(changed, last) end
-    redis.call('HSET', keys[1], unpack(changed))
+    changed[#changed + 1] = struct_pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
+    if was_shut and not is_shut(book, total, available, slots) then add_reopening(changed, stored[1], last) end
+    call('HSET', keys[1], unpack(changed))
     return answers
 end
 
--- ARGV: pin, epoch, id of the release row, units. Answers 0 if that row was applied before.
+-- ARGV: lease, id of the release row, units. Answers 0 if that row was applied before.
 local function restock(keys, args)
-    if #args ~= 4 or args[3] == '' then return malformed('row') end
-    local units = whole(args[4], 1, units_max)
+    if #args ~= 3 or args[2] == '' then return malformed('row') end
+    local units = whole(args[3], 1, units_max)
     if not units then return malformed('units') end
-    local row = 'r' .. args[3]
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'figures', row, 'terms')
-    local fault = fenced(args, stored[1])
+    local row = 'r' .. args[2]
+    local stored = call('HMGET', keys[1], 'head', 'figures', row)
+    local fault = fenced(args[1], stored[1])
     if fault then return fault end
     if stored[3] then return 0 end
-    local total, available, units_held, units_sold, slots, sequence, last = struct.unpack(figures_form, stored[2])
+    local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
     local changed = {row, '', 'figures',
-        struct.pack(figures_form, total + units, available + units, units_held, units_sold, slots, sequence, last)}
-    if is_shut(stored[4], total, available, slots) then add_reopening(changed, last) end
-    redis.call('HSET', keys[1], unpack(changed))
+        struct_pack(figures_form, total + units, available + units, units_held, units_sold, slots, sequence, last)}
+    if is_shut(head_of(stored[1]), total, available, slots) then add_reopening(changed, stored[1], last) end
+    call('HSET', keys[1], unpack(changed))
     return 1
 end
 
@@ -140,22 +142,22 @@ local function packed_terms(args, first)
         numbers[i] = whole(args[first + i - 1], 0, most[i])
         if not numbers[i] then return nil end
     end
-    return struct.pack(terms_form, unpack(numbers))
+    return struct_pack(terms_form, unpack(numbers))
 end
 
--- ARGV: pin, epoch, the terms. The operator's word: an older version than the one that is there is
+-- ARGV: lease, the terms. The operator's word: an older version than the one that is there is
 -- ignored, since calls may overtake each other. Answers whether it was taken. The stock policy stays
 -- what it was loaded with.
 local function set_state(keys, args)
-    local terms = #args == 9 and packed_terms(args, 3)
+    local terms = #args == 8 and packed_terms(args, 2)
     if not terms then return malformed('terms') end
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'terms')
-    local fault = fenced(args, stored[1])
+    local text = call('HGET', keys[1], 'head')
+    local fault = fenced(args[1], text)
     if fault then return fault end
-    local version, _, _, _, _, policy = struct.unpack(terms_form, stored[2])
-    if tonumber(args[3]) <= version then return 0 end
-    if tonumber(args[8]) ~= policy then return malformed('policy') end
-    redis.call('HSET', keys[1], 'terms', terms)
+    local book = head_of(text)
+    if tonumber(args[2]) <= book.version then return 0 end
+    if tonumber(args[7]) ~= book.policy then return malformed('policy') end
+    call('HSET', keys[1], 'head', part_of(text, 1, terms_at - 1) .. terms)
     return 1
 end
 
@@ -176,18 +178,18 @@ local function load(keys, args)
     end
     if #args % 2 ~= 0 then return malformed('takes') end
 
-    local fields, rights, slots, last = {'epoch', args[1], 'terms', terms}, {}, 0, 0
+    local fields, rights, slots, last = {'head', packed_head(epoch, 0, terms)}, {}, 0, 0
     for at = 13, #args, 2 do
         local purchase, take = args[at], args[at + 1]
         if #purchase ~= id_bytes or #take <= take_bytes or #take > take_bytes + buyer_bytes_max then
             return malformed('take')
         end
-        local state, units, _, _, accepted_at = struct.unpack(take_form, take)
+        local state, units, _, _, accepted_at = struct_unpack(take_form, take)
         if state > open or units < 1 then return malformed('take') end
         last = math.max(last, accepted_at)
         if state == open then slots = slots + units end
         if state ~= finished then
-            local buyer = 'b' .. string.sub(take, take_bytes + 1)
+            local buyer = 'b' .. part_of(take, take_bytes + 1)
             rights[buyer] = with_right(rights[buyer], units, purchase)
         end
         fields[#fields + 1] = 'p' .. purchase
@@ -202,17 +204,19 @@ local function load(keys, args)
         fields[#fields + 1] = right
     end
 
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'figures')
-    if stored[1] and tonumber(stored[1]) >= epoch then return failure('NEWER epoch ' .. stored[1]) end
+    local stored = call('HMGET', keys[1], 'head', 'figures')
+    if stored[1] and head_of(stored[1]).epoch >= epoch then
+        return failure(text_of('NEWER epoch %d', head_of(stored[1]).epoch))
+    end
     if stored[2] then
-        local _, _, _, _, _, _, last_before = struct.unpack(figures_form, stored[2])
+        local _, _, _, _, _, _, last_before = struct_unpack(figures_form, stored[2])
         last = math.max(last, last_before)
     end
     fields[#fields + 1] = 'figures'
-    fields[#fields + 1] = struct.pack(figures_form, total, available, units_held, units_sold, slots, 0, last)
-    redis.call('UNLINK', keys[1], keys[2])
+    fields[#fields + 1] = struct_pack(figures_form, total, available, units_held, units_sold, slots, 0, last)
+    call('UNLINK', keys[1], keys[2])
     for first = 1, #fields, 2 * entries_max do
-        redis.call('HSET', keys[1], unpack(fields, first, math.min(first + 2 * entries_max - 1, #fields)))
+        call('HSET', keys[1], unpack(fields, first, math.min(first + 2 * entries_max - 1, #fields)))
     end
     return pin_now()
 end
@@ -221,95 +225,107 @@ end
 -- purchases were loaded, and when the last one was taken, in ms; 0 where none was in this epoch.
 -- Not fenced: this is how somebody without a lease learns what is there.
 local function peek(keys)
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'terms', 'figures', 'loaded')
+    local stored = call('HMGET', keys[1], 'head', 'figures', 'loaded')
     if not stored[1] then return {pin_now()} end
-    local _, _, _, _, _, sequence = struct.unpack(figures_form, stored[3])
+    local book = head_of(stored[1])
+    local _, _, _, _, _, sequence = struct_unpack(figures_form, stored[2])
     local taken_at = 0
     if sequence > 0 then
-        local last = redis.call('HGET', keys[1], 'p' .. redis.call('HGET', keys[1], 'k' .. sequence))
-        local _, _, _, _, accepted_at = struct.unpack(take_form, last)
+        local last = call('HGET', keys[1], 'p' .. call('HGET', keys[1], outbox_id(book, sequence)))
+        local _, _, _, _, accepted_at = struct_unpack(take_form, last)
         taken_at = accepted_at
     end
-    return {pin_now(), tonumber(stored[1]), stored[2], stored[3], redis.call('XLEN', keys[2]), tonumber(stored[4]),
-        taken_at}
+    return {pin_now(), book.epoch, part_of(stored[1], terms_at), stored[2], call('XLEN', keys[2]),
+        tonumber(stored[3]), taken_at}
 end
 
--- ARGV: pin, epoch, how many are known already, count at most. All purchases that the book knows have a place:
+-- ARGV: lease, how many are known already, count at most. All purchases that the book knows have a place:
 -- those that were loaded, then those that were taken, by their sequence. Answers purchase and buyer in one of
 -- each behind the known.
 local function winners(keys, args)
-    local after, count = whole(args[3], 0, 2 ^ 53), whole(args[4], 1, entries_max)
+    local after, count = whole(args[2], 0, 2 ^ 53), whole(args[3], 1, entries_max)
     if not after or not count then return malformed('range') end
-    local stored = redis.call('HMGET', keys[1], 'epoch', 'loaded')
-    local fault = fenced(args, stored[1])
+    local stored = call('HMGET', keys[1], 'head', 'loaded')
+    local fault = fenced(args[1], stored[1])
     if fault then return fault end
-    local loaded = tonumber(stored[2])
+    local book, loaded = head_of(stored[1]), tonumber(stored[2])
     local places = {}
     for place = after + 1, after + count do
-        places[#places + 1] = place <= loaded and 'l' .. place or 'k' .. (place - loaded)
+        places[#places + 1] = place <= loaded and 'l' .. place or outbox_id(book, place - loaded)
     end
     local fields = {}
-    for _, purchase in ipairs(redis.call('HMGET', keys[1], unpack(places))) do
+    for _, purchase in ipairs(call('HMGET', keys[1], unpack(places))) do
         if not purchase then break end  -- there are no more
         fields[#fields + 1] = 'p' .. purchase
     end
     if #fields == 0 then return {} end
-    local answers = redis.call('HMGET', keys[1], unpack(fields))
-    for i, take in ipairs(answers) do answers[i] = string.sub(fields[i], 2) .. string.sub(take, take_bytes + 1) end
+    local answers = call('HMGET', keys[1], unpack(fields))
+    for i, take in ipairs(answers) do answers[i] = part_of(fields[i], 2) .. part_of(take, take_bytes + 1) end
     return answers
 end
 
--- ARGV: pin, epoch; then purchases. Answers for each whether it is pending, and the take; '' where it is
+-- ARGV: lease; then purchases. Answers for each whether it is pending, and the take; '' where it is
 -- unknown.
 local function find(keys, args)
-    local fields = purchase_fields(args, 3, 1, {'epoch'})
+    local fields = purchase_fields(args, 2, 1, {'head'})
     if not fields then return malformed('purchases') end
-    local stored = redis.call('HMGET', keys[1], unpack(fields))
-    local fault = fenced(args, stored[1])
+    local stored = call('HMGET', keys[1], unpack(fields))
+    local fault = fenced(args[1], stored[1])
     if fault then return fault end
     local answers = {}
     for i = 2, #fields do
         answers[#answers + 1] = ''
         if stored[i] then
-            local _, _, epoch, sequence = struct.unpack(take_form, stored[i])
-            answers[#answers] = (is_pending(keys[2], args[2], epoch, sequence) and '\1' or '\0') .. stored[i]
+            local _, _, epoch, sequence = struct_unpack(take_form, stored[i])
+            answers[#answers] = (is_pending(keys[2], head_of(stored[1]), epoch, sequence) and '\1' or '\0') .. stored[i]
         end
     end
     return answers
 end
 
--- ARGV: pin, epoch, time, ms that an entry must have waited, sequence to begin behind, count at most.
--- Answers purchase and take in one, and the purchase that it replaces or '', of each entry.
+-- ARGV: lease, ms that an entry must have waited, sequence to begin behind, count at most; then the time, if one
+-- is handed in. Answers purchase, take, and the purchase that it replaces or '', of each entry.
 local function outbox(keys, args)
-    local age, after, count = whole(args[4], 0, 2 ^ 53), whole(args[5], 0, 2 ^ 53), whole(args[6], 1, entries_max)
+    local age, after, count = whole(args[2], 0, 2 ^ 53), whole(args[3], 0, 2 ^ 53), whole(args[4], 1, entries_max)
     if not age or not after or not count then return malformed('range') end
-    local fault = fenced(args, redis.call('HGET', keys[1], 'epoch'))
+    local text = call('HGET', keys[1], 'head')
+    local fault = fenced(args[1], text)
     if fault then return fault end
-    local now = now_ms(args[3])
+    local now = now_ms(args[5])
     local answers = {}
-    local found = redis.call('XRANGE', keys[2], '(' .. outbox_id(args[2], after), '+', 'COUNT', count)
+    local found = call('XRANGE', keys[2], '(' .. outbox_id(head_of(text), after), '+', 'COUNT', count)
     for _, entry in ipairs(found) do
         local values = entry[2]
-        local _, _, _, _, accepted_at = struct.unpack(take_form, values[2], id_bytes + 1)
+        local _, _, _, _, accepted_at = struct_unpack(take_form, values[2])
         local waited = now - accepted_at
         -- Those behind it are younger still. From the future: the clock was set back, and nobody knows how long.
         if waited >= 0 and waited < age then break end
+        answers[#answers + 1] = values[1]
         answers[#answers + 1] = values[2]
         answers[#answers + 1] = values[4] or ''
     end
     return answers
 end
 
+local function with_names(callback)
+    return function(keys, args)
+        if not call then take_names() end
+        return callback(keys, args)
+    end
+end
+
+local function register(name, callback, flags)
+    redis.register_function{function_name = 'doorbuster_' .. name, callback = callback, flags = flags}
+end
 local reads = {'no-writes'}
-redis.register_function('doorbuster_reserve', reserve)
--- Frees memory, so it also runs where there is none left.
-redis.register_function{function_name = 'doorbuster_done', callback = done, flags = {'allow-oom'}}
-redis.register_function('doorbuster_release', release)
-redis.register_function('doorbuster_sell', sell)
-redis.register_function('doorbuster_restock', restock)
-redis.register_function('doorbuster_set_state', set_state)
-redis.register_function('doorbuster_load', load)
-redis.register_function{function_name = 'doorbuster_peek', callback = peek, flags = reads}
-redis.register_function{function_name = 'doorbuster_winners', callback = winners, flags = reads}
-redis.register_function{function_name = 'doorbuster_find', callback = find, flags = reads}
-redis.register_function{function_name = 'doorbuster_outbox', callback = outbox, flags = reads}
+register('reserve', reserve, {})  -- takes them itself: one Lua call less for each purchase
+register('done', with_names(done), {'allow-oom'})  -- frees memory, so it also runs where there is none left
+register('release', with_names(release), {})
+register('sell', with_names(sell), {})
+register('restock', with_names(restock), {})
+register('set_state', with_names(set_state), {})
+register('load', with_names(load), {})
+register('peek', with_names(peek), reads)
+register('winners', with_names(winners), reads)
+register('find', with_names(find), reads)
+register('outbox', with_names(outbox), reads)

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t id_bytes = 16;
 constexpr size_t take_bytes = 29;  // take_form of book.lua
 constexpr char not_written = '\xff';
+constexpr uint8_t outcome_base =
+    16;  // an outcome is said as this and its number; what begins with less is a take
 
 std::string bytes_of(const PurchaseId& id) {
     return {id.bytes.begin(), id.bytes.end()};
@@ -29,13 +31,12 @@ RedisCall words_of(const BookBucket& bucket, const char* function, const char* v
 RedisCall words_of(const BookBucket& bucket, const Fence& fence, const char* function,
                    const char* verb = "FCALL") {
     RedisCall call = words_of(bucket, function, verb);
-    call.push_back(fence.pin);
-    call.push_back(std::to_string(fence.epoch));
+    call.push_back(fmt::format("{}-{}", fence.pin, fence.epoch));
     return call;
 }
 
-std::string text_of(const HandedTime& now) {
-    return now ? std::to_string(to_ms(*now)) : std::string();
+void add_time(RedisCall& call, const HandedTime& now) {
+    if (now) call.push_back(std::to_string(to_ms(*now)));
 }
 
 RedisCall purchases_call(const BookBucket& bucket, const Fence& fence, std::span<const PurchaseId> purchases,
@@ -58,6 +59,15 @@ void add_word(RedisCall& call, const BookWord& word) {
 
 void add_big_endian(std::string& to, uint64_t number, size_t bytes) {
     while (bytes-- > 0) to.push_back(static_cast<char>(number >> (8 * bytes)));
+}
+
+// Most buy one unit and replace nothing: that is the empty word.
+std::string rest_of(const ReserveEntry& entry) {
+    std::string rest;
+    if (entry.units == 1 && !entry.replaces) return rest;
+    add_big_endian(rest, entry.units, 4);
+    if (entry.replaces) rest += bytes_of(*entry.replaces);
+    return rest;
 }
 
 std::string packed(const KnownTake& known) {
@@ -125,8 +135,15 @@ std::optional<std::optional<ReserveVerdict>> verdict_in(std::string_view text) {
     using enum ReserveOutcome;
     if (text.empty()) return std::nullopt;
     if (text == std::string_view(&not_written, 1)) return std::optional<ReserveVerdict>();
-    if (static_cast<uint8_t>(text[0]) > static_cast<uint8_t>(sold_out_for_now)) return std::nullopt;
-    const auto outcome = static_cast<ReserveOutcome>(text[0]);
+    const auto first = static_cast<uint8_t>(text[0]);
+    if (first < outcome_base) {
+        if (text.size() <= take_bytes) return std::nullopt;
+        const auto take = Bytes{text}.take();
+        if (!take) return std::nullopt;
+        return ReserveVerdict{.outcome = accepted, .take = *take, .is_pending = true};
+    }
+    if (first > outcome_base + static_cast<uint8_t>(sold_out_for_now)) return std::nullopt;
+    const auto outcome = static_cast<ReserveOutcome>(first - outcome_base);
     text.remove_prefix(1);
     if (outcome == accepted || outcome == repeated) {
         if (text.size() != take_bytes + 1) return std::nullopt;
@@ -156,15 +173,14 @@ RedisCall reserve_call(const BookBucket& bucket, const Fence& fence, std::span<c
                        HandedTime now) {
     CHECK(!entries.empty() && entries.size() <= entries_per_call_max);
     RedisCall call = words_of(bucket, fence, "doorbuster_reserve");
-    call.reserve(call.size() + 1 + 4 * entries.size());
-    call.push_back(text_of(now));
+    call.reserve(call.size() + 3 * entries.size() + 1);
     for (const ReserveEntry& entry : entries) {
         CHECK(entry.units >= 1 && entry.units <= units_max);
         call.push_back(bytes_of(entry.purchase));
         call.push_back(entry.buyer.str());
-        call.push_back(std::to_string(entry.units));
-        call.push_back(entry.replaces ? bytes_of(*entry.replaces) : std::string());
+        call.push_back(rest_of(entry));
     }
+    add_time(call, now);
     return call;
 }
 
@@ -232,10 +248,10 @@ RedisCall find_call(const BookBucket& bucket, const Fence& fence, std::span<cons
 RedisCall outbox_call(const BookBucket& bucket, const Fence& fence, const OutboxRange& range,
                       HandedTime now) {
     RedisCall call = words_of(bucket, fence, "doorbuster_outbox", "FCALL_RO");
-    call.push_back(text_of(now));
     call.push_back(std::to_string(range.age_min.count()));
     call.push_back(std::to_string(range.after_sequence));
     call.push_back(std::to_string(range.count_max));
+    add_time(call, now);
     return call;
 }
 
@@ -355,18 +371,18 @@ RedisResult<std::vector<std::optional<FoundTake>>> read_find(const redisReply& r
 
 RedisResult<std::vector<OutboxEntry>> read_outbox(const redisReply& reply) {
     if (auto error = error_in(reply)) return *error;
-    if (reply.type != REDIS_REPLY_ARRAY || reply.elements % 2 != 0) return garbled("outbox");
+    if (reply.type != REDIS_REPLY_ARRAY || reply.elements % 3 != 0) return garbled("outbox");
     std::vector<OutboxEntry> entries;
-    for (size_t i = 0; i < reply.elements; i += 2) {
-        Bytes bytes{view_of(*reply.element[i])}, replaces{view_of(*reply.element[i + 1])};
-        if (bytes.left.size() <= id_bytes + take_bytes ||
+    for (size_t i = 0; i < reply.elements; i += 3) {
+        Bytes purchase{view_of(*reply.element[i])}, bytes{view_of(*reply.element[i + 1])};
+        Bytes replaces{view_of(*reply.element[i + 2])};
+        if (purchase.left.size() != id_bytes || bytes.left.size() <= take_bytes ||
             (!replaces.left.empty() && replaces.left.size() != id_bytes))
             return garbled("outbox");
-        const PurchaseId purchase = bytes.purchase();
         const auto take = bytes.take();
         const auto buyer = BuyerId::from(bytes.left);
         if (!take || !buyer) return garbled("outbox");
-        entries.push_back({{purchase, *buyer, *take}, {}});
+        entries.push_back({{purchase.purchase(), *buyer, *take}, {}});
         if (!replaces.left.empty()) entries.back().replaces = replaces.purchase();
     }
     return entries;

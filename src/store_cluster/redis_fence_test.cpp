@@ -194,23 +194,34 @@ TEST(RedisCall, OneThatIsMalformedIsRefusedWholeBeforeAnythingIsLookedAt) {
     LoadedBook book(5);
     const Stock before = book.stock();
     const auto good = reserve_call(book.bucket, book.fence, of_bob, t0);
-    // The words behind the keys: pin, epoch, time, purchase, buyer, units, replaces.
-    for (const auto& [word, text] : std::vector<std::pair<size_t, std::string>>{{7, "soon"},
-                                                                                {8, "short"},
+    // The words behind the keys: lease, purchase, buyer, rest, time. The rest: units, the purchase that is
+    // replaced.
+    const auto packed = [](uint32_t units) {
+        std::string text;
+        for (const int shift : {24, 16, 8, 0}) text.push_back(static_cast<char>(units >> shift));
+        return text;
+    };
+    for (const auto& [word, text] : std::vector<std::pair<size_t, std::string>>{{6, "short"},
+                                                                                {7, ""},
+                                                                                {7, std::string(129, 'b')},
+                                                                                {8, packed(0)},
+                                                                                {8, packed(100'000'001)},
+                                                                                {8, packed(UINT32_MAX)},
+                                                                                {8, "1"},
+                                                                                {8, packed(1) + "short"},
                                                                                 {9, ""},
-                                                                                {9, std::string(129, 'b')},
-                                                                                {10, "0"},
-                                                                                {10, "-1"},
-                                                                                {10, "1.5"},
-                                                                                {10, "100000001"},
-                                                                                {10, "many"},
-                                                                                {10, ""},
-                                                                                {11, "short"}}) {
+                                                                                {9, "soon"},
+                                                                                {9, "-1"},
+                                                                                {9, "1.5"}}) {
         auto bad = good;
         bad[word] = text;
         const auto said = read_reserve(*ask(book.redis, bad), 1);
         ASSERT_FALSE(said) << word << ' ' << text;
         EXPECT_THAT(said.error().detail, StartsWith("MALFORMED"));
+    }
+    for (const size_t words : {6, 7, 8}) {  // a word is missing, or several
+        const RedisCall bad(good.begin(), good.begin() + static_cast<ptrdiff_t>(words));
+        EXPECT_THAT(read_reserve(*ask(book.redis, bad), 1).error().detail, StartsWith("MALFORMED")) << words;
     }
     EXPECT_EQ(book.stock(), before);
     EXPECT_TRUE(read_reserve(*ask(book.redis, good), 1));
