@@ -59,9 +59,9 @@ Reply events_page(OrdersReader& reader, uint64_t after, size_t limit) {
 }
 
 // A query's fields, each judged; what is wrong is collected.
-class Page {
+class ListPage {
 public:
-    explicit Page(std::string_view query) : query_(query) {
+    explicit ListPage(std::string_view query) : query_(query) {
         if (const auto text = query_field(query, "limit")) {
             const auto number = parse_number<size_t>(*text);
             if (number && *number >= 1 && *number <= per_page_max) {
@@ -116,7 +116,7 @@ bool AdminEvents::handle(Exchange& exchange, const PathParts& path) {
 void AdminEvents::events(Exchange& exchange) {
     const std::string_view query = exchange.request().query;
     if (query_field(query, "after") == "newest") return newest(exchange);
-    Page page(query);
+    ListPage page(query);
     const uint64_t after = page.event("after").value_or(0);
     if (!page.faults.empty())
         return replies_.refuse(exchange, {.code = Code::invalid, .faults = std::move(page.faults)});
@@ -143,7 +143,7 @@ void AdminEvents::newest(Exchange& exchange) {
 }
 
 void AdminEvents::deliveries(Exchange& exchange) {
-    Page page(exchange.request().query);
+    ListPage page(exchange.request().query);
     const auto before = page.event("before");
     const auto state = page.state();
     if (!page.faults.empty())
