@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sale/testing.hpp"
@@ -116,6 +117,20 @@ inline StoreResult<void> produce(KafkaRecords& records, Reports& reports, uint32
                                  const std::string& item = "phone") {
     auto taken = records.produce(accepted(number, item), reports.expect(number));
     if (!taken) reports.expect_none();
+    return taken;
+}
+
+// As soon as there is room: a record keeps its place in the queue until its report has returned, and a
+// producer that failed takes nothing until another one is in its place.
+inline StoreResult<void> produce_when_there_is_room(KafkaRecords& records, Reports& reports,
+                                                    uint32_t number) {
+    const auto deadline = std::chrono::steady_clock::now() + reports_max;
+    auto taken = produce(records, reports, number);
+    while (!taken && taken.error().code == StoreErrc::unavailable &&
+           std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+        taken = produce(records, reports, number);
+    }
     return taken;
 }
 
