@@ -22,8 +22,8 @@ struct RedisOptions : OptionGroup {
         *this,
         "connections",
         10,
-        {.min = 1, .max = 50},
-        "Long connections of each process. Purchases that come together travel together, so a few do; more "
+        {.min = 10, .max = 50},
+        "Long connections of each process. Purchases that come together travel together, so ten do; more "
         "help where one sale has very many items."};
     Option<uint32_t> call_ms_max{
         *this,
