@@ -148,6 +148,7 @@ ClusterCheckTerms ClusterBackend::check_terms() {
             .connections_per_node = places_.pool.connections + places_.pool.overflow_max +
                                     static_cast<size_t>(places_.topic.partitions) + single_connections,
             .pools = {&pool_},
+            .replica_pool = replica_pool_.get(),
             .kafka = {.brokers = places_.brokers},
             .topic = places_.topic};
 }
