@@ -42,6 +42,11 @@ struct KafkaOptions : OptionGroup {
                                 "answers leads to the rest."};
     Option<std::string> topic{*this, "topic", "doorbuster-ledger", topic_rule,
                               "The ledger's topic. The first process that starts makes it."};
+    Option<std::string> dead_letters_topic{
+        *this, "dead_letters_topic", "", optional_topic_rule,
+        "Where records of the ledger that could not be placed are told of, too: the key is PARTITION/OFFSET, "
+        "the same in every repeat, and a header has the reason. A sweeper makes it. Empty: the ledger's name "
+        "and .dead-letters."};
     Option<uint32_t> partitions{
         *this,
         "partitions",
