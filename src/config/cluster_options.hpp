@@ -22,8 +22,8 @@ struct RedisOptions : OptionGroup {
         *this,
         "connections",
         10,
-        {.min = 1, .max = 50},
-        "Long connections of each process. Purchases that come together travel together, so a few do; more "
+        {.min = 10, .max = 50},
+        "Long connections of each process. Purchases that come together travel together, so ten do; more "
         "help where one sale has very many items."};
     Option<uint32_t> call_ms_max{
         *this,
@@ -42,6 +42,11 @@ struct KafkaOptions : OptionGroup {
                                 "answers leads to the rest."};
     Option<std::string> topic{*this, "topic", "doorbuster-ledger", topic_rule,
                               "The ledger's topic. The first process that starts makes it."};
+    Option<std::string> dead_letters_topic{
+        *this, "dead_letters_topic", "", optional_topic_rule,
+        "Where records of the ledger that could not be placed are told of, too: the key is PARTITION/OFFSET, "
+        "the same in every repeat, and a header has the reason. A sweeper makes it. Empty: the ledger's name "
+        "and .dead-letters."};
     Option<uint32_t> partitions{
         *this,
         "partitions",

@@ -93,6 +93,10 @@ Reason check_topic(std::string_view text) {
     return good && !text.empty() && text.size() <= 200 ? std::nullopt : must_be(topic_what);
 }
 
+Reason check_optional_topic(std::string_view text) {
+    return text.empty() ? std::nullopt : check_topic(text);
+}
+
 Reason check_folder(std::string_view text) {
     if (!text.empty() && text.find('\0') == text.npos) return std::nullopt;
     return must_be("the path of a folder");
@@ -227,6 +231,7 @@ const Rule<std::string> postgres_url_rule{postgres_url_what, check_postgres_url,
 const Rule<std::string> optional_postgres_url_rule{postgres_url_what, check_optional_postgres_url, true};
 const Rule<std::string> brokers_rule{brokers_what, check_brokers};
 const Rule<std::string> topic_rule{topic_what, check_topic};
+const Rule<std::string> optional_topic_rule{topic_what, check_optional_topic};
 
 std::vector<std::string> parts_of(std::string_view list) {
     std::vector<std::string> parts;

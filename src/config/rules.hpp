@@ -68,6 +68,7 @@ extern const Rule<std::string> postgres_url_rule;
 extern const Rule<std::string> optional_postgres_url_rule;
 extern const Rule<std::string> brokers_rule;  // 10.0.0.1:9092, …
 extern const Rule<std::string> topic_rule;
+extern const Rule<std::string> optional_topic_rule;
 
 struct HostPort {
     std::string host;  // without brackets

@@ -141,13 +141,15 @@ void ClusterBackend::share(Strikes& strikes) {
 }
 
 ClusterCheckTerms ClusterBackend::check_terms() {
-    // The desk's, the keeper's, the duty's, the relay's, the coordinator's, the workers' leases, the checks'.
-    constexpr size_t single_connections = 8;
+    // The desk's, the keeper's, the duty's, the relay's, the coordinator's, the letters', the workers'
+    // leases, the checks'.
+    constexpr size_t single_connections = 9;
     return {.redis = places_.redis_caller(),
             .postgres = places_.postgres,
             .connections_per_node = places_.pool.connections + places_.pool.overflow_max +
                                     static_cast<size_t>(places_.topic.partitions) + single_connections,
             .pools = {&pool_},
+            .replica_pool = replica_pool_.get(),
             .kafka = {.brokers = places_.brokers},
             .topic = places_.topic};
 }

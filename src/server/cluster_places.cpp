@@ -51,6 +51,14 @@ ClusterPlaces ClusterPlaces::of(const Config& config) {
         replica_pool = pool;
         replica_pool->connection.url = replica;
     }
+    const std::string& letters = config.kafka.dead_letters_topic;
+    const KafkaTopicTerms topic{.name = config.kafka.topic,
+                                .partitions = static_cast<int32_t>(config.kafka.partitions.value()),
+                                .replicas = static_cast<int32_t>(replicas),
+                                .insync_min = static_cast<int32_t>(std::min(replicas, 2u))};
+    KafkaTopicTerms dead_letters = topic;
+    dead_letters.name = letters.empty() ? topic.name + ".dead-letters" : letters;
+    dead_letters.partitions = 1;
     return {.name = name_of_this_process(),
             .roles = ClusterRoles::of(config),
             .postgres = postgres,
@@ -60,10 +68,8 @@ ClusterPlaces ClusterPlaces::of(const Config& config) {
             .redis_setup = address_of(setup.empty() ? config.redis.url.value() : setup),
             .redis_connections = config.redis.connections,
             .redis_call_max = milliseconds(config.redis.call_ms_max.value()),
-            .topic = {.name = config.kafka.topic,
-                      .partitions = static_cast<int32_t>(config.kafka.partitions.value()),
-                      .replicas = static_cast<int32_t>(replicas),
-                      .insync_min = static_cast<int32_t>(std::min(replicas, 2u))},
+            .topic = topic,
+            .dead_letters = dead_letters,
             .brokers = config.kafka.brokers,
             .orders_rate_per_second_max = config.orders.rate_per_second_max,
             .orders_batch_max = config.orders.batch_max,

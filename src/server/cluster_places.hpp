@@ -36,6 +36,7 @@ struct ClusterPlaces {
     size_t redis_connections = 10;
     milliseconds redis_call_max{500};
     KafkaTopicTerms topic;  // its partitions as configured, until they are read from where they are pinned
+    KafkaTopicTerms dead_letters;
     std::string brokers;
     uint32_t orders_rate_per_second_max = 0;
     size_t orders_batch_max = 0;

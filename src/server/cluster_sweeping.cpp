@@ -12,6 +12,8 @@ namespace {
 constexpr milliseconds relay_every{100};  // a unit that came back is for sale this late
 constexpr milliseconds rest_in_trouble{500};
 constexpr std::chrono::seconds sweep_every{1};
+constexpr std::chrono::seconds letters_every{1};
+constexpr std::chrono::seconds letters_rest_in_trouble{10};
 
 }  // namespace
 
@@ -31,17 +33,25 @@ ClusterSweeping::ClusterSweeping(const ClusterPlaces& places, KafkaRecords& reco
                    {.rebuild = {.partitions = places.topic.partitions,
                                 .lease = ClusterPlaces::lease,
                                 .name = places.name}}),
-      coordinator_thread_("coordinator", [this] {
-          const pg::BootTime next = coordinator_.step(pg::boot_time());
-          return std::max(milliseconds(1), std::chrono::ceil<milliseconds>(next - pg::boot_time()));
-      }) {}
+      coordinator_thread_("coordinator",
+                          [this] {
+                              const pg::BootTime next = coordinator_.step(pg::boot_time());
+                              return std::max(milliseconds(1),
+                                              std::chrono::ceil<milliseconds>(next - pg::boot_time()));
+                          }),
+      letters_connection_(places.postgres),
+      letters_(letters_connection_,
+               {.brokers = places.brokers, .topic = places.dead_letters, .ledger = places.topic.name}),
+      letters_thread_("letters", [this] { return tell_letters(); }) {}
 
 void ClusterSweeping::start() {
     sweep_thread_.start();
     coordinator_thread_.start();
+    letters_thread_.start();
 }
 
 void ClusterSweeping::stop() {
+    letters_thread_.stop();
     coordinator_thread_.stop();
     sweep_thread_.stop();
 }
@@ -75,6 +85,17 @@ milliseconds ClusterSweeping::relay(const EpochLease& lease, RedisCalls& redis) 
     figures_.releases_kept.store(turn->kept, std::memory_order_relaxed);
     const bool has_more = turn->applied + turn->absorbed == Relay::rows_max;
     return has_more ? milliseconds(0) : relay_every;
+}
+
+milliseconds ClusterSweeping::tell_letters() {
+    const auto told = letters_.step(clock_.now());
+    if (!told) {
+        if (!std::exchange(are_letters_stuck_, true))
+            log_warn("dead letters wait to be told in their topic", {{"error", told.error().text()}});
+        return letters_rest_in_trouble;
+    }
+    are_letters_stuck_ = false;
+    return *told == DeadLetterTopic::rows_max ? milliseconds(0) : letters_every;
 }
 
 void ClusterSweeping::sweep_outboxes(const EpochLease& lease, RedisCalls& redis) {

@@ -1,5 +1,6 @@
 // ClusterSweeping: the sweeper role: released units on their way into Redis, takes whose gate died on their
-// way into Kafka, and on a thread of its own the coordinator that rebuilds books.
+// way into Kafka, and on threads of their own the coordinator that rebuilds books and the dead letters'
+// topic.
 //
 // Any number of processes may do this at the same time: what they do is keyed or conditional.
 //
@@ -16,6 +17,7 @@
 #include "store_cluster/cluster_coordinator.hpp"
 #include "store_cluster/cluster_relay.hpp"
 #include "store_cluster/cluster_sweeper.hpp"
+#include "store_cluster/dead_letter_topic.hpp"
 
 namespace doorbuster {
 
@@ -39,6 +41,7 @@ private:
     milliseconds sweep();
     milliseconds relay(const EpochLease& lease, RedisCalls& redis);
     void sweep_outboxes(const EpochLease& lease, RedisCalls& redis);
+    milliseconds tell_letters();
 
     Clock& clock_;
     const CurrentLease lease_;
@@ -57,6 +60,12 @@ private:
     RedisCaller coordinator_redis_;
     ClusterCoordinator coordinator_;
     StepThread coordinator_thread_;
+
+    // The letters' thread: nobody waits for Kafka on their account.
+    pg::Connection letters_connection_;
+    DeadLetterTopic letters_;
+    bool are_letters_stuck_ = false;  // and it has been told
+    StepThread letters_thread_;
 
     Figures figures_;
 };

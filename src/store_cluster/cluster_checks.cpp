@@ -83,6 +83,18 @@ WarmUpFindings open_pools(const ClusterCheckTerms& terms) {
     return {};
 }
 
+WarmUpFindings open_replica_pool(const ClusterCheckTerms& terms) {
+    if (terms.replica_pool == nullptr) return {};
+    const auto opened = terms.replica_pool->warm();
+    if (opened) return {};
+    return {{.check = "postgres.replica",
+             .severity = Severity::warning,
+             .what = "not all connections to the read replica could be opened: " + opened.error().detail +
+                     ": buyers' orders are read from the primary",
+             .mend = "start the replica and see that its max_connections allows for them, set "
+                     "postgres.replica_url right, or leave it empty"}};
+}
+
 }  // namespace
 
 WarmUpFindings check_cluster(const ClusterCheckTerms& terms) {
@@ -102,6 +114,7 @@ WarmUpFindings check_cluster(const ClusterCheckTerms& terms) {
     if (!facts) return found;
     append(found, check_clocks(terms, *connection));
     append(found, open_pools(terms));
+    append(found, open_replica_pool(terms));
     return found;
 }
 

@@ -16,8 +16,9 @@ struct ClusterCheckTerms {
     RedisCaller::Options redis;
     milliseconds redis_round_trip_max{20};
     pg::ConnectionOptions postgres;
-    size_t connections_per_node = 0;  // to PostgreSQL, of all pools and single ones, overflow included
-    std::vector<pg::Pool*> pools{};   // opened by the check, so that nobody waits for it in the rush
+    size_t connections_per_node = 0;   // to PostgreSQL, of all pools and single ones, overflow included
+    std::vector<pg::Pool*> pools{};    // opened by the check, so that nobody waits for it in the rush
+    pg::Pool* replica_pool = nullptr;  // opened, too; where it cannot be, the primary answers
     KafkaTopics::Options kafka;
     KafkaTopicTerms topic;
     std::function<Instant()> now = &MonotonicClock::system_now;

@@ -49,6 +49,26 @@ TEST_F(ClusterChecksTest, TheCheckOpensThePools) {
     }
 }
 
+TEST_F(ClusterChecksTest, TheCheckOpensTheReplicasPool) {
+    pg::Pool replica({.connection = terms.postgres, .connections = 3, .overflow_max = 0});
+    terms.replica_pool = &replica;
+    EXPECT_THAT(told(check_cluster(terms)), ElementsAre("warning postgres.standby"));
+    EXPECT_EQ(replica.open(), 3u);
+}
+
+TEST_F(ClusterChecksTest, AReplicaThatIsAwayKeepsNoSaleFromReady) {
+    pg::Pool pool({.connection = terms.postgres, .connections = 2, .overflow_max = 0});
+    pg::Pool replica({.connection = {.url = "host=/nowhere user=nobody"}, .connections = 3});
+    terms.pools = {&pool};
+    terms.replica_pool = &replica;
+    const auto found = check_cluster(terms);
+    EXPECT_THAT(told(found), ElementsAre("warning postgres.standby", "warning postgres.replica"));
+    EXPECT_TRUE(is_warm(found));
+    EXPECT_THAT(mend_of(found, "postgres.replica"), ::testing::HasSubstr("postgres.replica_url"));
+    EXPECT_EQ(pool.open(), 2u);
+    EXPECT_EQ(replica.open(), 0u);
+}
+
 TEST_F(ClusterChecksTest, AClockThatIsOffIsAFailure) {
     terms.now = [] { return MonotonicClock::system_now() - 60s; };
     EXPECT_THAT(told(check_cluster(terms)),

@@ -7,8 +7,11 @@
 //             Produce it again with the same identity, or tell the buyer so; never give the unit back
 //
 // librdkafka repeats what a broker did not acknowledge, and its idempotence keeps such repeats
-// from being written twice. A fatal error of the producer ends that: then a new producer takes its
-// place, and what the old one had not reported is `unknown`.
+// from being written twice. A fatal error of the producer ends that. Then a new producer takes its
+// place, and another one replays what the old one had in hand, in the order in which it was produced
+// and under the same identity; whoever waits hears the replay's report. So such a record may stand in the
+// ledger twice, and new ones may stand before it. Its time counts from produce(): what has less than a
+// quarter of it left is `unknown`, and a replay takes no longer than its oldest record may.
 //
 // Thread safety: produce() from any thread; it never blocks. Reports come from a thread of its own
 // and may call produce(); they must not block. close() and the destructor: one thread.
@@ -92,21 +95,28 @@ public:
     void break_producer_for_tests();
 
 private:
+    class InHand;
     class Producer;
 
     explicit KafkaRecords(const Options&);
-    StoreResult<void> send(int32_t partition, std::string_view key, const std::string& bytes, Reported);
+    StoreResult<void> send(int32_t partition, std::string key, std::string bytes, Reported);
     void report_until_closed();
     void replace_producer();
+    void replay(const std::string& reason);
 
     const Options options_;
+    const std::unique_ptr<InHand> in_hand_;  // of all producers
 
     // Swapped by the reporting thread only.
     mutable std::shared_mutex producer_mutex_;
     std::unique_ptr<Producer> producer_;  // guarded by producer_mutex_; none: closed
 
+    // The reporting thread's.
+    std::unique_ptr<Producer> replaying_;                 // none: nothing is replayed
+    uint64_t replayed_up_to_ = 0;                         // tickets from here on are producer_'s
+    std::chrono::steady_clock::time_point replace_at_{};  // not before
+
     std::atomic<uint64_t> replaced_{0};
-    std::chrono::steady_clock::time_point replace_at_{};  // the reporting thread's: not before
 
     std::atomic<bool> is_closing_{false};
     std::chrono::steady_clock::time_point close_by_{};  // written before is_closing_

@@ -1,11 +1,12 @@
 #include "store_cluster/kafka_records.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "store_cluster/kafka_testing.hpp"
+#include "store_cluster/pg_lease_time.hpp"
 
 namespace doorbuster {
 namespace {
@@ -28,7 +29,7 @@ bool produce_until_durable(KafkaRecords& records, Reports& reports, uint32_t& ne
     const size_t before = reports.count(KafkaDelivery::durable);
     const auto deadline = std::chrono::steady_clock::now() + reports_max;
     while (std::chrono::steady_clock::now() < deadline) {
-        if (!produce(records, reports, next++) || !reports.wait_for_all()) return false;
+        if (!produce_when_there_is_room(records, reports, next++) || !reports.wait_for_all()) return false;
         if (reports.count(KafkaDelivery::durable) > before) return true;
     }
     return false;
@@ -153,7 +154,9 @@ TEST_F(KafkaRecordsTest, ABrokerThatStandsStillLeavesTheOutcomeUnknown) {
     const size_t before = reports.count();
 
     kafka().freeze();
-    for (uint32_t i = 0; i < options.queue_messages_max; ++i) ASSERT_TRUE(produce(*records, reports, next++));
+    for (uint32_t i = 0; i < options.queue_messages_max; ++i) {
+        ASSERT_TRUE(produce_when_there_is_room(*records, reports, next++));
+    }
     const auto refused = produce(*records, reports, next);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, StoreErrc::unavailable);
@@ -195,33 +198,147 @@ TEST_F(KafkaRecordsTest, WhatIsSentAgainIsWrittenOnce) {
     for (size_t i = 0; i < read.size(); ++i) EXPECT_EQ(number_of(read[i]), i);
 }
 
-TEST_F(KafkaRecordsTest, AFatalErrorLeavesUnknownAndANewProducerGoesOn) {
-    const std::string topic = kafka().create_topic(1);
-    Reports reports;
-    const auto records = producer(producer_options(topic, 1));
-    ASSERT_TRUE(produce(*records, reports, 0));
-    ASSERT_TRUE(reports.wait_for_all());
-
-    kafka().freeze();
-    for (uint32_t i = 1; i <= 50; ++i) ASSERT_TRUE(produce(*records, reports, i));
-    records->break_producer_for_tests();
-    ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(KafkaDelivery::unknown), 50u);
-
-    // Produced again with the same identity, as soon as the new one takes it.
-    kafka().thaw();
-    const auto deadline = std::chrono::steady_clock::now() + reports_max;
-    for (uint32_t i = 1; i <= 50; ++i) {
-        for (auto taken = produce(*records, reports, i); !taken; taken = produce(*records, reports, i)) {
-            ASSERT_EQ(taken.error().code, StoreErrc::unavailable);
+class KafkaReplayTest : public WithKafka {
+protected:
+    // Connected, and the broker stands still with `count` records of it, from 1 on.
+    void stand_still_with(uint32_t count, milliseconds message_max = reports_max / 2) {
+        topic = kafka().create_topic(1);
+        records = producer(producer_options(topic, 1, message_max));
+        ASSERT_TRUE(produce(*records, reports, 0));
+        ASSERT_TRUE(reports.wait_for_all());
+        kafka().freeze();
+        for (uint32_t i = 1; i <= count; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    }
+    void fail_producer() {
+        const uint64_t replaced = records->producers_replaced();
+        records->break_producer_for_tests();
+        const auto deadline = std::chrono::steady_clock::now() + reports_max;
+        while (records->producers_replaced() == replaced) {
             ASSERT_LT(std::chrono::steady_clock::now(), deadline);
             std::this_thread::yield();
         }
     }
-    ASSERT_TRUE(reports.wait_for_all());
-    EXPECT_EQ(reports.count(KafkaDelivery::durable), 51u);
+    // All of them, each once.
+    void expect_heard(uint32_t count, KafkaDelivery delivery) {
+        ASSERT_TRUE(reports.wait_for_all());
+        const auto heard = reports.heard();
+        for (uint32_t i = 1; i <= count; ++i) {
+            ASSERT_EQ(heard.at(i).size(), 1u) << i;
+            EXPECT_EQ(heard.at(i).front().delivery, delivery) << i << " " << heard.at(i).front().reason;
+        }
+        EXPECT_EQ(records->unreported(), 0u);
+    }
+
+    std::string topic;
+    Reports reports;
+    std::unique_ptr<KafkaRecords> records;
+};
+
+// Produces as if it were so much earlier.
+class Earlier final : public pg::VirtualTime {
+public:
+    explicit Earlier(milliseconds by) : by_(by) { pg::virtual_time = this; }
+    ~Earlier() override { pg::virtual_time = nullptr; }
+    Earlier(const Earlier&) = delete;
+    Earlier& operator=(const Earlier&) = delete;
+
+    pg::BootTime now() override {
+        pg::virtual_time = nullptr;
+        const pg::BootTime real = pg::boot_time();
+        pg::virtual_time = this;
+        return real - by_;
+    }
+    void pause(std::chrono::microseconds) override {}
+
+private:
+    const milliseconds by_;
+};
+
+TEST_F(KafkaReplayTest, WhatAFailedProducerHadInHandBecomesDurableByItself) {
+    stand_still_with(50);
+    fail_producer();
+    for (uint32_t i = 51; i <= 60; ++i) ASSERT_TRUE(produce(*records, reports, i)) << "the new one is there";
+    EXPECT_EQ(records->unreported(), 60u);
+    kafka().thaw();
+    expect_heard(60, KafkaDelivery::durable);
+    auto heard = reports.heard();
+    for (uint32_t i = 2; i <= 50; ++i) {
+        EXPECT_LT(heard[i - 1].front().offset, heard[i].front().offset) << "in their order";
+    }
     EXPECT_EQ(records->producers_replaced(), 1u);
-    expect_reports_hold(reports, read_whole(topic, 1));
+    expect_reports_hold(reports, read_whole(topic, 1), 1);
+}
+
+TEST_F(KafkaReplayTest, AProducerThatFailsDuringTheReplayLosesNothing) {
+    stand_still_with(20);
+    fail_producer();
+    for (uint32_t i = 21; i <= 40; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    fail_producer();
+    fail_producer();
+    kafka().thaw();
+    expect_heard(40, KafkaDelivery::durable);
+    auto heard = reports.heard();
+    for (uint32_t i = 2; i <= 40; ++i) EXPECT_LT(heard[i - 1].front().offset, heard[i].front().offset) << i;
+    expect_reports_hold(reports, read_whole(topic, 1), 3);
+}
+
+TEST_F(KafkaReplayTest, WhatHasTooLittleTimeLeftIsUnknownAndTheRestIsReplayed) {
+    stand_still_with(0);
+    const milliseconds message_max = producer_options(topic, 1).message_max;
+    {
+        const Earlier produced(message_max * 7 / 8);
+        for (uint32_t i = 1; i <= 10; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    }
+    for (uint32_t i = 11; i <= 20; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    fail_producer();
+    ASSERT_TRUE(reports.wait_for(1 + 10));
+    EXPECT_EQ(reports.count(KafkaDelivery::unknown), 10u);
+    EXPECT_THAT(reports.heard()[1].front().reason, ::testing::StartsWith("the producer failed"));
+    EXPECT_EQ(records->unreported(), 10u);
+    kafka().thaw();
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_EQ(reports.count(KafkaDelivery::durable), 1u + 10u);
+    expect_reports_hold(reports, read_whole(topic, 1), 1);
+}
+
+TEST_F(KafkaReplayTest, AReplayTakesNoLongerThanTheRecordMay) {
+    constexpr milliseconds message_max = 16s;
+    stand_still_with(0, message_max);
+    {
+        const Earlier produced(message_max * 5 / 8);
+        for (uint32_t i = 1; i <= 10; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    }
+    const auto failed_at = std::chrono::steady_clock::now();
+    fail_producer();
+    expect_heard(10, KafkaDelivery::unknown);
+    const auto took = std::chrono::steady_clock::now() - failed_at;
+    EXPECT_LT(took, message_max) << "a time of its own would have begun anew";
+    EXPECT_GT(took, message_max / 4) << "it was replayed, and waited for";
+}
+
+// The first attempt may have been written all the same.
+TEST_F(KafkaReplayTest, ANoToTheReplayIsNoCertainty) {
+    topic = kafka().create_topic(1);
+    kafka().freeze();
+    records = producer(producer_options(topic, 64));
+    ASSERT_TRUE(produce(*records, reports, 1));
+    fail_producer();
+    kafka().thaw();
+    expect_heard(1, KafkaDelivery::unknown);
+    const auto refused = produce_when_there_is_room(*records, reports, 2);
+    ASSERT_TRUE(reports.wait_for_all());
+    EXPECT_TRUE(!refused || reports.count(KafkaDelivery::failed) == 1u) << "the partition is not there";
+}
+
+TEST_F(KafkaReplayTest, ACloseDuringTheReplayAnswersEverybodyOnce) {
+    stand_still_with(20);
+    fail_producer();
+    for (uint32_t i = 21; i <= 30; ++i) ASSERT_TRUE(produce(*records, reports, i));
+    // Not replaced yet: another one has just been.
+    records->break_producer_for_tests();
+    records->close(1ms);
+    EXPECT_EQ(reports.count(), 31u);
+    expect_heard(30, KafkaDelivery::unknown);
 }
 
 TEST_F(KafkaRecordsTest, APartitionThatIsNotThereIsCertainlyNotWritten) {

@@ -359,6 +359,11 @@ constexpr const char* migration_steps[] = {
     R"sql(
     ALTER TABLE stock_moves ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
     )sql",
+    // Which dead letters stand in their topic.
+    R"sql(
+    ALTER TABLE dead_letters ADD COLUMN told_at_ms bigint;
+    CREATE INDEX dead_letters_to_tell ON dead_letters(buried_at_ms, partition, position) WHERE told_at_ms IS NULL;
+    )sql",
 };
 
 }  // namespace
