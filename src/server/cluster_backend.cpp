@@ -69,10 +69,12 @@ OpenedBackend ClusterBackend::open(const Config& config, Clock& clock, Hooks hoo
     if (!node) return advice_on("postgres.url", node.error());
     auto worker_node = NodeNumber::take(connection, places.name, *last_id);
     if (!worker_node) return advice_on("postgres.url", worker_node.error());
+    const auto time = pg::guarded("reading the primary's clock", [&] { return pg::hear_time(connection); });
+    if (!time) return advice_on("postgres.url", time.error());
     return std::unique_ptr<Backend>(
         new ClusterBackend(std::move(places),
                            {*std::move(orders), *std::move(records), *std::move(ledger),
-                            *std::move(lag_ledger), *std::move(node), *std::move(worker_node)},
+                            *std::move(lag_ledger), *std::move(node), *std::move(worker_node), *time},
                            clock, std::move(hooks)));
 }
 
@@ -80,6 +82,7 @@ ClusterBackend::ClusterBackend(ClusterPlaces places, Opened opened, Clock& clock
     : places_(std::move(places)),
       hooks_(std::move(hooks)),
       clock_(clock),
+      primary_clock_(clock, opened.time),
       orders_(std::move(opened.orders)),
       rebuilds_connection_(places_.postgres),
       rebuilds_(rebuilds_connection_),
@@ -120,13 +123,14 @@ ClusterBackend::ClusterBackend(ClusterPlaces places, Opened opened, Clock& clock
       worker_node_(std::move(opened.worker_node)),
       workers_({.postgres = places_.postgres,
                 .kafka = places_.reader(),
+                .now = [this] { return primary_clock_.now(); },
                 .partitions = static_cast<uint64_t>(places_.topic.partitions),
                 .lease = {.owner = places_.name},
                 .rate_per_second_max = places_.orders_rate_per_second_max,
                 .batch_max = places_.orders_batch_max},
                worker_node_.ids(), {.tally = nullptr, .changed = hooks_.changed}),
       worker_thread_("worker", [this] { return place_orders(); }),
-      sweeping_(places_, *records_, clock, current_lease()) {}
+      sweeping_(places_, *records_, primary_clock_, current_lease()) {}
 
 ClusterLookup::CurrentLease ClusterBackend::current_lease() const {
     return [this] {
@@ -255,6 +259,7 @@ void ClusterBackend::tell_doubts(pg::Connection& connection) {
 milliseconds ClusterBackend::keep_up() {
     const auto kept = pg::guarded("keeping the node's numbers", [&] {
         const pg::Pool::Handle connection = pool_.take();
+        primary_clock_.hear(pg::hear_time(*connection));
         tell_doubts(*connection);
         return node_.keep(*connection) && worker_node_.keep(*connection);
     });
@@ -273,7 +278,7 @@ milliseconds ClusterBackend::keep_up() {
 }
 
 milliseconds ClusterBackend::place_orders() {
-    const Uptime next = workers_.step(clock_.now(), clock_.uptime());
+    const Uptime next = workers_.step(clock_.uptime());
     return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(next - clock_.uptime()));
 }
 

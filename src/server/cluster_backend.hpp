@@ -28,6 +28,7 @@
 #include "store_cluster/postgres_duty.hpp"
 #include "store_cluster/postgres_rebuilds.hpp"
 #include "store_cluster/postgres_replica.hpp"
+#include "store_cluster/primary_clock.hpp"
 #include "store_cluster/purchase_changes.hpp"
 #include "store_cluster/redis_funnel.hpp"
 
@@ -37,6 +38,7 @@ class ClusterBackend final : public Backend {
 public:
     [[nodiscard]] static OpenedBackend open(const Config& config, Clock& clock, Hooks hooks);
 
+    Clock& clock() override { return primary_clock_; }
     Orders& orders() override { return *orders_; }
     Settings& settings() override { return orders_->settings(); }
     Outbox& outbox() override { return orders_->outbox(); }
@@ -78,6 +80,7 @@ private:
         std::unique_ptr<KafkaRecords> records;
         std::unique_ptr<KafkaWholeLedger> ledger, lag_ledger;  // each for one thread
         NodeNumber node, worker_node;
+        pg::TimeHeard time;
     };
 
     ClusterBackend(ClusterPlaces places, Opened opened, Clock& clock, Hooks hooks);
@@ -93,6 +96,7 @@ private:
     const ClusterPlaces places_;
     const Hooks hooks_;
     Clock& clock_;
+    pg::PrimaryClock primary_clock_;
 
     mutable std::mutex lease_mutex_;
     std::shared_ptr<const EpochLease> lease_;  // guarded by lease_mutex_; the newest
