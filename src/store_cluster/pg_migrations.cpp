@@ -359,6 +359,10 @@ constexpr const char* migration_steps[] = {
     R"sql(
     ALTER TABLE stock_moves ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
     )sql",
+    // What a late record continues, as it says itself: nobody outside knows the id of such a one.
+    R"sql(
+    ALTER TABLE late_records ADD COLUMN replaces uuid;
+    )sql",
 };
 
 }  // namespace
