@@ -146,19 +146,31 @@ def test_sweepers_whose_clocks_are_wrong_close_no_sale_and_end_no_order(cluster,
     sale, quick = site.open_sale(), site.open_sale(payment_window_s=5)
     buyer, hasty = site.buyer(), site.buyer()
     order = ordered(buyer, answered(buyer, sale).json["id"])["order"]["id"]
-    before = cluster.workers[0].settings
-    clock = SkewedClock(tmp_path)
-    clock.set(+7200)
+    before, clock = cluster.workers[0].settings, SkewedClock(tmp_path)
     restart_workers(cluster, **clock.settings())
     try:
+        clock.set(+7200)
         # One of them is on duty: it ends this one, in its own time.
         becomes(hasty, ordered(hasty, answered(hasty, quick).json["id"])["order"]["id"], "expired")
         assert buyer.get(f"/v1/orders/{order}").json["state"] == "pending_payment"
         assert site.anyone.get(f"/v1/sales/{sale}").json["state"] == "open"
     finally:
+        clock.set(0)
         for worker in cluster.workers:
             worker.settings = before
         restart_workers(cluster)
+
+
+def test_a_process_that_stops_gives_its_numbers_back(cluster):
+    def numbers(process) -> int:
+        return int(cluster.engines.postgres.ask("SELECT count(*) FROM node_leases WHERE expires_at > clock_timestamp() "
+                                                f"AND owner LIKE '% process {process}'"))
+    for node, count in ((cluster.workers[0], 2), (cluster.gates[1], 1)):
+        process = node.process.pid
+        assert numbers(process) == count
+        node.stop()
+        assert numbers(process) == 0
+        node.start()
 
 
 def test_nginx_serves_published_pages_beside_the_gates(cluster, site, tmp_path):
