@@ -147,6 +147,7 @@ void Worker::run() {
     ClusterWorkers workers(
         {.postgres = stores_.postgres.options(),
          .kafka = {},
+         .now = [this] { return world_.wall_now(); },
          .partitions = static_cast<uint64_t>(stores_.kafka.count()),
          .lease = {.owner = node_.name(), .lasts = cluster_times.partition_lease},
          .rate_per_second_max = 1'000'000,
@@ -161,7 +162,7 @@ void Worker::run() {
         ids);
     for (;;) {
         const Uptime now(world_.now_us());
-        const Uptime next = workers.step(world_.wall_now(), now);
+        const Uptime next = workers.step(now);
         world_.sleep(std::max<int64_t>(1 * us_per_ms, (next - now).count()));
     }
 }

@@ -48,6 +48,7 @@ struct PgLate {
     PurchaseId purchase;
     std::string sale, item, buyer;
     int64_t units = 0, bucket = 0, epoch = 0, sequence = 0, accepted_at_ms = 0;
+    std::optional<PurchaseId> replaces;
 };
 struct PgRelease {
     std::string sale, item;

@@ -114,8 +114,8 @@ Rows announce_worker(const Asked& asked) {
 Rows count_workers(const Asked& asked) {
     int64_t count = 0;  // without the row that this transaction has just written, where it is the first
     for (const auto& [owner, until_us] : asked.tables().workers) count += until_us > asked.now_us() ? 1 : 0;
-    PgAnswer answer(2);
-    answer.add(count).add(to_ms(asked.session.world().wall_now()));
+    PgAnswer answer(1);
+    answer.add(count);
     return answer.rows();
 }
 
@@ -151,13 +151,14 @@ Rows sealed_epoch(const Asked& asked) {
 }
 
 Rows late_records(const Asked& asked) {
-    PgAnswer answer(8);
+    PgAnswer answer(9);
     const ItemName item = asked.item(2);
     for (const auto& [at, late] : asked.tables().late) {
         if (at.first != asked.arguments.integer(1) || ItemName{late.sale, late.item} != item) continue;
         if (asked.tables().purchases.contains(late.purchase)) continue;
         answer.add(at.second).add(late.purchase).add(std::string_view(late.buyer)).add(late.units);
         answer.add(late.bucket).add(late.epoch).add(late.sequence).add(late.accepted_at_ms);
+        late.replaces ? answer.add(*late.replaces) : answer.add_null();
     }
     return answer.rows();
 }
@@ -361,7 +362,7 @@ Rows insert_late(const Asked& asked) {
     const auto& a = asked.arguments;
     const auto positions = a.integers(2), units = a.integers(7), buckets = a.integers(8),
                epochs = a.integers(9), sequences = a.integers(10), accepted = a.integers(11);
-    const auto purchases = a.purchases(3);
+    const auto purchases = a.purchases(3), replaced = a.purchases(12);
     const auto sales = a.texts(4), items = a.texts(5), buyers = a.texts(6);
     for (size_t i = 0; i < positions.size(); ++i) {
         const PgLate row{.purchase = *purchases[i],
@@ -372,7 +373,8 @@ Rows insert_late(const Asked& asked) {
                          .bucket = *buckets[i],
                          .epoch = *epochs[i],
                          .sequence = *sequences[i],
-                         .accepted_at_ms = *accepted[i]};
+                         .accepted_at_ms = *accepted[i],
+                         .replaces = replaced[i]};
         asked.session.world().coverage.did(ClusterDeed::late);
         asked.write([at = std::pair(a.integer(1), *positions[i]), row](PgTables& tables) {
             tables.late.emplace(at, row);
@@ -664,12 +666,11 @@ constexpr Known known[] = {
     {"UPDATE partition_leases", renew_partition},
     {"INSERT INTO workers", announce_worker},
     {"DELETE FROM workers", nothing},
-    {"SELECT count(*), (extract", count_workers},
+    {"SELECT count(*) FROM workers", count_workers},
     {"SELECT one::bigint", free_partitions},
     {"SELECT id, epoch, bucket, sequence FROM purchases", known_purchases},
     {"SELECT epoch FROM seals", sealed_epoch},
-    {"SELECT position, purchase, buyer, units, bucket, epoch, sequence, accepted_at_ms FROM late",
-     late_records},
+    {"SELECT position, purchase, buyer, units", late_records},
     {"SELECT i.price_minor", terms},
     {"SELECT buyer, units FROM orders", active_units},
     {"SELECT p.epoch, p.bucket, p.sequence, p.id FROM purchases", known_takes},

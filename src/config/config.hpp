@@ -445,12 +445,13 @@ struct ShardOptions : OptionGroup {
         "Purchases put to the book per second, by each process; 0 as many as it can take. Lower spares a "
         "slow disk; the rest wait their turn, and who would wait longer than wait_ms_max is refused at once.",
         Reload::live};
-    Option<uint32_t> batch_max{
-        *this,
-        "batch_max",
-        1024,
-        {.min = 1, .max = 65'536},
-        "Purchases decided in one commit. More share one fsync, fewer wait for each other."};
+    Option<uint32_t> batch_max{*this,
+                               "batch_max",
+                               1024,
+                               {.min = 1, .max = 65'536},
+                               "Purchases decided in one commit of the embedded store. More share one fsync, "
+                               "fewer wait for each other. "
+                               "On the cluster it is not used: a call of Redis takes up to 256."};
 };
 
 struct OrdersOptions : OptionGroup {
@@ -469,12 +470,14 @@ struct OrdersOptions : OptionGroup {
         8192,
         {.min = 1, .max = 65'536},
         "Orders made in one transaction. More is faster, fewer lets look-ups and operator calls in sooner."};
-    Option<uint32_t> node{*this,
-                          "node",
-                          0,
-                          {.max = 1023},
-                          "This process's number inside order ids. Processes whose orders meet in one place "
-                          "need different ones."};
+    Option<uint32_t> node{
+        *this,
+        "node",
+        0,
+        {.max = 1023},
+        "This process's number inside order ids, of the embedded store. Processes whose orders "
+        "meet in one place need different ones. On the cluster it is not used: PostgreSQL gives "
+        "each process its own."};
     Option<uint32_t> tasks_max{
         *this,
         "tasks_max",

@@ -81,7 +81,7 @@ StoreResult<void> SaleDesk::load() {
         list(entry);
         if (entry.record.state == SaleState::reconciled) close_books(entry, {});
     }
-    publish_(make_catalogue(), [] {});
+    show(make_catalogue(), [] {});
     return {};
 }
 
@@ -371,15 +371,24 @@ void SaleDesk::list(Entry& entry) {
 std::function<void()> SaleDesk::shown_then(Entry& entry, Done done) {
     list(entry);
     // Made here, shown on the owner thread: the books know the change before any gate does.
-    return [this, catalogue = make_catalogue(), record = entry.record, done = std::move(done)] {
-        publish_(catalogue, [record, done] { done(record); });
+    return [this, made = make_catalogue(), record = entry.record, done = std::move(done)] {
+        show(made, [record, done] { done(record); });
     };
 }
 
-std::shared_ptr<const Catalogue> SaleDesk::make_catalogue() const {
+SaleDesk::NumberedCatalogue SaleDesk::make_catalogue() {
     Catalogue::Sales sales;
     for (const auto& [id, entry] : entries_) sales.emplace(id, entry.listed);
-    return std::make_shared<const Catalogue>(std::move(sales));
+    return {++catalogues_made_, std::make_shared<const Catalogue>(std::move(sales))};
+}
+
+// Books that are far away answer in another order than they were told in, and an older catalogue would take
+// back what a newer one shows. Whoever comes late is answered behind the newer one, which has that change,
+// too.
+void SaleDesk::show(NumberedCatalogue made, std::function<void()> shown) {
+    std::lock_guard lock(newest_mutex_);
+    if (made.number > newest_.number) newest_ = std::move(made);
+    publish_(newest_.catalogue, std::move(shown));
 }
 
 }  // namespace doorbuster

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,6 +85,11 @@ private:
         Uptime seen_since{};
     };
 
+    struct NumberedCatalogue {
+        uint64_t number = 0;  // in the order in which they were made: each has all that those before it have
+        std::shared_ptr<const Catalogue> catalogue;
+    };
+
     StoreResult<Entry*> find_fresh(const SaleId& sale);
     StoreResult<void> watch_stock(Entry& entry, Instant now, Uptime uptime);
     void close_books(const Entry& entry, std::function<void()> applied);
@@ -95,7 +101,8 @@ private:
     void tell_books(const Entry& entry, bool new_books, std::function<void()> applied);
     static void list(Entry& entry);
     std::function<void()> shown_then(Entry& entry, Done done);
-    std::shared_ptr<const Catalogue> make_catalogue() const;
+    NumberedCatalogue make_catalogue();
+    void show(NumberedCatalogue made, std::function<void()> shown);
 
     Orders& orders_;
     BookControl& books_;
@@ -104,7 +111,11 @@ private:
     std::map<std::string, Entry, std::less<>> entries_;
     bool is_shared_ = false;
     uint32_t slots_used_ = 0;
+    uint64_t catalogues_made_ = 0;
     Uptime retry_at_{};  // after a tick that failed
+
+    std::mutex newest_mutex_;   // held while it is published: whoever comes next comes behind
+    NumberedCatalogue newest_;  // guarded by newest_mutex_; of those that were published
 };
 
 }  // namespace doorbuster

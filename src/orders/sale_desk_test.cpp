@@ -189,16 +189,19 @@ TEST_F(SaleDeskTest, AVerbSaidTwiceChangesNothingTheSecondTime) {
     EXPECT_EQ(act(SaleVerb::resume).error().code, StoreErrc::not_allowed);
 }
 
+// Far away: they have not answered yet.
+struct LateBooks final : BookControl {
+    std::vector<std::function<void()>> waiting;
+    void control(ControlCommand, std::function<void()> applied) override {
+        if (applied) waiting.push_back(std::move(applied));
+    }
+    void reinstate(const Reinstatement&, std::function<void(const Reinstated&)> answered) override {
+        answered({});
+    }
+};
+
 TEST_F(SaleDeskTest, AVerbThatTookEffectIsNotAnsweredBeforeTheGatesShowIt) {
-    struct LateBooks final : BookControl {
-        std::vector<std::function<void()>> waiting;
-        void control(ControlCommand, std::function<void()> applied) override {
-            if (applied) waiting.push_back(std::move(applied));
-        }
-        void reinstate(const Reinstatement&, std::function<void(const Reinstated&)> answered) override {
-            answered({});
-        }
-    } late;
+    LateBooks late;
     ASSERT_TRUE(orders->create_sale(phone_drop(), SaleState::ready, t0).has_value());
     std::shared_ptr<const Catalogue> shown;
     SaleDesk other(*orders, late, [&](auto next, const auto& when_shown) {
@@ -216,6 +219,37 @@ TEST_F(SaleDeskTest, AVerbThatTookEffectIsNotAnsweredBeforeTheGatesShowIt) {
     EXPECT_FALSE(answered);
     for (const auto& applied : late.waiting) applied();
     EXPECT_TRUE(answered);
+}
+
+TEST_F(SaleDeskTest, AnAnswerThatComesLateTakesNothingBackThatTheGatesShow) {
+    create(phone_drop());
+    act(SaleVerb::warm);
+    act(SaleVerb::open);
+    Sale second = phone_drop();
+    second.id = SaleId("tablet-drop");
+    LateBooks late;
+    std::shared_ptr<const Catalogue> shown;
+    SaleDesk other(*orders, late, [&](auto next, const auto& when_shown) {
+        shown = std::move(next);
+        when_shown();
+    });
+    ASSERT_TRUE(other.load().has_value());
+    int answered = 0;
+    const auto count = [&](const auto& result) {
+        EXPECT_TRUE(result.has_value());
+        ++answered;
+    };
+    other.act(SaleId("phone-drop"), SaleVerb::pause, {}, t0, count);
+    other.create(second, false, t0, count);
+    ASSERT_EQ(late.waiting.size(), 2u);
+
+    late.waiting[1]();  // the book that was told last is the first to answer
+    EXPECT_EQ(answered, 1);
+    ASSERT_NE(shown->find("tablet-drop"), nullptr);
+    late.waiting[0]();
+    EXPECT_EQ(answered, 2);
+    EXPECT_NE(shown->find("tablet-drop"), nullptr);
+    EXPECT_EQ(shown->find("phone-drop")->state, SaleState::paused);
 }
 
 TEST_F(SaleDeskTest, APausedSaleCanBeClosed) {

@@ -41,6 +41,8 @@ public:
     };
     virtual ~Backend() = default;
 
+    // What rows are dated with, and what is due goes by: where several processes share them, one clock.
+    virtual Clock& clock() = 0;
     virtual Orders& orders() = 0;
     virtual Settings& settings() = 0;
     virtual Outbox& outbox() = 0;

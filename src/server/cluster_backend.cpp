@@ -63,16 +63,21 @@ OpenedBackend ClusterBackend::open(const Config& config, Clock& clock, Hooks hoo
     if (!ledger) return advice_on("kafka.brokers", ledger.error());
     auto lag_ledger = KafkaWholeLedger::open(places.whole_ledger());
     if (!lag_ledger) return advice_on("kafka.brokers", lag_ledger.error());
-    const auto last_id = last_id_of((*orders)->reader());
-    if (!last_id) return advice_on("postgres.url", last_id.error());
-    auto node = NodeNumber::take(connection, places.name, *last_id);
+    const auto last_id = [&orders] { return last_id_of((*orders)->reader()); };
+    auto node = NodeNumber::take(connection, places.name, last_id);
     if (!node) return advice_on("postgres.url", node.error());
-    auto worker_node = NodeNumber::take(connection, places.name, *last_id);
-    if (!worker_node) return advice_on("postgres.url", worker_node.error());
+    std::optional<NodeNumber> worker_node;
+    if (places.roles.worker) {
+        auto taken = NodeNumber::take(connection, places.name, last_id);
+        if (!taken) return advice_on("postgres.url", taken.error());
+        worker_node.emplace(*std::move(taken));
+    }
+    const auto time = pg::guarded("reading the primary's clock", [&] { return pg::hear_time(connection); });
+    if (!time) return advice_on("postgres.url", time.error());
     return std::unique_ptr<Backend>(
         new ClusterBackend(std::move(places),
                            {*std::move(orders), *std::move(records), *std::move(ledger),
-                            *std::move(lag_ledger), *std::move(node), *std::move(worker_node)},
+                            *std::move(lag_ledger), *std::move(node), std::move(worker_node), *time},
                            clock, std::move(hooks)));
 }
 
@@ -80,6 +85,7 @@ ClusterBackend::ClusterBackend(ClusterPlaces places, Opened opened, Clock& clock
     : places_(std::move(places)),
       hooks_(std::move(hooks)),
       clock_(clock),
+      primary_clock_(clock, opened.time),
       orders_(std::move(opened.orders)),
       rebuilds_connection_(places_.postgres),
       rebuilds_(rebuilds_connection_),
@@ -118,15 +124,27 @@ ClusterBackend::ClusterBackend(ClusterPlaces places, Opened opened, Clock& clock
       duty_(places_.postgres),
       upkeep_("upkeep", [this] { return keep_up(); }),
       worker_node_(std::move(opened.worker_node)),
-      workers_({.postgres = places_.postgres,
-                .kafka = places_.reader(),
-                .partitions = static_cast<uint64_t>(places_.topic.partitions),
-                .lease = {.owner = places_.name},
-                .rate_per_second_max = places_.orders_rate_per_second_max,
-                .batch_max = places_.orders_batch_max},
-               worker_node_.ids(), {.tally = nullptr, .changed = hooks_.changed}),
       worker_thread_("worker", [this] { return place_orders(); }),
-      sweeping_(places_, *records_, clock, current_lease()) {}
+      sweeping_(places_, *records_, primary_clock_, current_lease()) {
+    if (worker_node_)
+        workers_.emplace(worker_options(), worker_node_->ids(),
+                         OrderWorker::Hooks{.tally = nullptr, .changed = hooks_.changed});
+}
+
+// One that cannot start, and is started again and again, uses no numbers up.
+ClusterBackend::~ClusterBackend() {
+    if (!has_started_) give_numbers_back();
+}
+
+ClusterWorkers::Options ClusterBackend::worker_options() {
+    return {.postgres = places_.postgres,
+            .kafka = places_.reader(),
+            .now = [this] { return primary_clock_.now(); },
+            .partitions = static_cast<uint64_t>(places_.topic.partitions),
+            .lease = {.owner = places_.name},
+            .rate_per_second_max = places_.orders_rate_per_second_max,
+            .batch_max = places_.orders_batch_max};
+}
 
 ClusterLookup::CurrentLease ClusterBackend::current_lease() const {
     return [this] {
@@ -224,12 +242,13 @@ bool ClusterBackend::mend(const StoreError& error) {
 }
 
 void ClusterBackend::start() {
+    has_started_ = true;
     books_.start();
     keeper_.start();
     funnel_.start();
     warm_up_.start();
     upkeep_.start();
-    if (places_.roles.worker) worker_thread_.start();
+    if (workers_) worker_thread_.start();
     if (places_.roles.sweeper) {
         sweeping_.start();
         lag_.start();
@@ -257,14 +276,15 @@ void ClusterBackend::tell_doubts(pg::Connection& connection) {
 milliseconds ClusterBackend::keep_up() {
     const auto kept = pg::guarded("keeping the node's numbers", [&] {
         const pg::Pool::Handle connection = pool_.take();
+        primary_clock_.hear(pg::hear_time(*connection));
         tell_doubts(*connection);
-        return node_.keep(*connection) && worker_node_.keep(*connection);
+        return node_.keep(*connection) && (!worker_node_ || worker_node_->keep(*connection));
     });
     // A rebuild that somebody waits for: its end is in the next lease.
     const std::shared_ptr<const EpochLease> lease = current_lease()();
     const auto is_closed = [](const ItemEpoch& item) { return !item.pin && !item.is_at_rest; };
     if (lease && std::ranges::any_of(lease->items(), is_closed)) keeper_.ask_soon();
-    const bool is_held = kept ? *kept : node_.holds() && worker_node_.holds();
+    const bool is_held = kept ? *kept : node_.holds() && (!worker_node_ || worker_node_->holds());
     if (!is_held) {
         hooks_.failed(
             "the numbers that order ids are made with are lost: PostgreSQL was away for ten minutes; start "
@@ -275,7 +295,7 @@ milliseconds ClusterBackend::keep_up() {
 }
 
 milliseconds ClusterBackend::place_orders() {
-    const Uptime next = workers_.step(clock_.now(), clock_.uptime());
+    const Uptime next = workers_->step(clock_.uptime());
     return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(next - clock_.uptime()));
 }
 
@@ -285,12 +305,23 @@ void ClusterBackend::stop_selling() {
     funnel_.stop();
 }
 
+// Of those who do not come here the numbers are free twenty minutes later.
+void ClusterBackend::give_numbers_back() {
+    const auto given = pg::guarded("giving the node's numbers back", [&] {
+        const pg::Pool::Handle connection = pool_.take();
+        node_.give_back(*connection);
+        if (worker_node_) worker_node_->give_back(*connection);
+    });
+    if (!given) log_warn("the node's numbers will run out by themselves", {{"error", given.error().text()}});
+}
+
 StoreResult<void> ClusterBackend::stop() {
     lag_.stop();
     sweeping_.stop();
     worker_thread_.stop();
-    if (places_.roles.worker) workers_.give_all_back();
+    if (workers_) workers_->give_all_back();
     upkeep_.stop();
+    give_numbers_back();
     warm_up_.stop();
     keeper_.stop();
     records_->close(ClusterPlaces::message_max);
@@ -298,7 +329,7 @@ StoreResult<void> ClusterBackend::stop() {
 }
 
 OrderFigures ClusterBackend::order_figures() const {
-    const ClusterWorkers::Figures& figures = workers_.figures();
+    const ClusterWorkers::Figures& figures = worker_figures();
     const uint64_t ordered = figures.ordered, cancelled = figures.cancelled, dead = figures.dead_letters;
     return {.ordered = ordered,
             .cancelled = cancelled,
@@ -309,7 +340,7 @@ OrderFigures ClusterBackend::order_figures() const {
 
 void ClusterBackend::describe(MetricsSnapshot& snapshot) const {
     const std::shared_ptr<const EpochLease> lease = current_lease()();
-    const ClusterWorkers::Figures& workers = workers_.figures();
+    const ClusterWorkers::Figures& workers = worker_figures();
     const ClusterCoordinator::Figures& rebuilds = sweeping_.rebuilds();
     const RedisFunnel::Figures shared = funnel_.figures();
     snapshot.cluster = MetricsSnapshot::Cluster{

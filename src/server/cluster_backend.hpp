@@ -12,6 +12,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "server/backend.hpp"
 #include "server/cluster_places.hpp"
@@ -28,6 +29,7 @@
 #include "store_cluster/postgres_duty.hpp"
 #include "store_cluster/postgres_rebuilds.hpp"
 #include "store_cluster/postgres_replica.hpp"
+#include "store_cluster/primary_clock.hpp"
 #include "store_cluster/purchase_changes.hpp"
 #include "store_cluster/redis_funnel.hpp"
 
@@ -36,7 +38,9 @@ namespace doorbuster {
 class ClusterBackend final : public Backend {
 public:
     [[nodiscard]] static OpenedBackend open(const Config& config, Clock& clock, Hooks hooks);
+    ~ClusterBackend() override;
 
+    Clock& clock() override { return primary_clock_; }
     Orders& orders() override { return *orders_; }
     Settings& settings() override { return orders_->settings(); }
     Outbox& outbox() override { return orders_->outbox(); }
@@ -77,7 +81,9 @@ private:
         std::unique_ptr<PostgresOrders> orders;
         std::unique_ptr<KafkaRecords> records;
         std::unique_ptr<KafkaWholeLedger> ledger, lag_ledger;  // each for one thread
-        NodeNumber node, worker_node;
+        NodeNumber node;
+        std::optional<NodeNumber> worker_node;
+        pg::TimeHeard time;
     };
 
     ClusterBackend(ClusterPlaces places, Opened opened, Clock& clock, Hooks hooks);
@@ -87,15 +93,22 @@ private:
     StoreResult<void> count_orders();
     void doubt(const ItemEpoch& item, const std::string& why);
     void tell_doubts(pg::Connection& connection);
+    ClusterWorkers::Options worker_options();
+    const ClusterWorkers::Figures& worker_figures() const {
+        return workers_ ? workers_->figures() : figures_of_none_;
+    }
     milliseconds keep_up();
     milliseconds place_orders();
+    void give_numbers_back();
 
     const ClusterPlaces places_;
     const Hooks hooks_;
     Clock& clock_;
+    pg::PrimaryClock primary_clock_;
 
     mutable std::mutex lease_mutex_;
     std::shared_ptr<const EpochLease> lease_;  // guarded by lease_mutex_; the newest
+    bool has_started_ = false;
 
     // The orders thread's.
     std::unique_ptr<PostgresOrders> orders_;
@@ -131,9 +144,10 @@ private:
     Duty duty_;
     StepThread upkeep_;
 
-    // The worker's.
-    NodeNumber worker_node_;
-    ClusterWorkers workers_;
+    // The worker's; none: this process is none.
+    std::optional<NodeNumber> worker_node_;
+    std::optional<ClusterWorkers> workers_;
+    const ClusterWorkers::Figures figures_of_none_{};
     StepThread worker_thread_;
 
     ClusterSweeping sweeping_;

@@ -33,6 +33,7 @@ OpenedBackend EmbeddedBackend::open(const Config& config, Clock& clock, Hooks ho
 EmbeddedBackend::EmbeddedBackend(EmbeddedStore store, int64_t last_id, const Config& config, Clock& clock,
                                  Hooks hooks)
     : hooks_(std::move(hooks)),
+      clock_(clock),
       path_(config.store.path),
       store_(std::move(store)),
       shard_(*store_.ledger),

@@ -15,6 +15,7 @@ class EmbeddedBackend final : public Backend {
 public:
     [[nodiscard]] static OpenedBackend open(const Config& config, Clock& clock, Hooks hooks);
 
+    Clock& clock() override { return clock_; }
     Orders& orders() override { return *store_.orders; }
     Settings& settings() override { return store_.orders->settings(); }
     Outbox& outbox() override { return store_.orders->outbox(); }
@@ -46,6 +47,7 @@ private:
     EmbeddedBackend(EmbeddedStore store, int64_t last_id, const Config& config, Clock& clock, Hooks hooks);
 
     const Hooks hooks_;
+    Clock& clock_;
     const std::string path_;
     EmbeddedStore store_;
     Shard shard_;

@@ -3,9 +3,11 @@
 // Thread safety: none; keep() on one thread, ids() on another.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "base/log.hpp"
 #include "base/snowflake.hpp"
 #include "store_cluster/postgres_node_lease.hpp"
 
@@ -17,12 +19,15 @@ public:
     static constexpr milliseconds lasts{std::chrono::minutes(10)};
     static constexpr milliseconds renewed_every{std::chrono::seconds(60)};
 
-    // `last_id`: the greatest that the records hold.
+    // `last_id`: the greatest that the records hold, asked for when whoever had the number before has no more
+    // to add to them.
     [[nodiscard]] static StoreResult<NodeNumber> take(pg::Connection& connection, const std::string& owner,
-                                                      int64_t last_id) {
+                                                      const std::function<StoreResult<int64_t>()>& last_id) {
         auto lease = NodeLease::take(connection, {.owner = owner, .lasts = lasts});
         if (!lease) return lease.error();
-        return NodeNumber(*std::move(lease), last_id);
+        const auto last = last_id();
+        if (!last) return last.error();
+        return NodeNumber(*std::move(lease), *last);
     }
 
     Snowflake& ids() { return *ids_; }
@@ -37,6 +42,12 @@ public:
             return true;
         }
         return renewed.error().code != StoreErrc::conflict && lease_.holds(now);
+    }
+
+    // REQUIRES: no id is made any more.
+    void give_back(pg::Connection& connection) {
+        if (const auto given = lease_.give_back(connection); !given)
+            log_warn("a node's number will run out by itself", {{"error", given.error().text()}});
     }
 
 private:

@@ -67,6 +67,7 @@ int run(const Config& config, const ServeMode& mode) {
                                 .failed = [&](const std::string& reason) { stop.fail(reason); }});
     if (!opened) return failed(opened.error());
     Backend& backend = **opened;
+    Clock& orders_clock = backend.clock();
     auto readers = backend.lookup_readers(config.lookups.threads);
     if (!readers) return failed(readers.error().text());
     auto audit_readers = backend.audit_readers();
@@ -76,7 +77,7 @@ int run(const Config& config, const ServeMode& mode) {
     backend.set_sinks(front.sinks());
     Orders& orders = backend.orders();
     BookControl& books = backend.books();
-    WebhookSender webhooks(backend.outbox(), orders.reader(), clock,
+    WebhookSender webhooks(backend.outbox(), orders.reader(), orders_clock,
                            {.in_flight_max = config.webhooks.in_flight_max, .seed = random_seed()}, [&] {
                                if (orders_thread_at != nullptr) orders_thread_at->wake();
                            });
@@ -101,14 +102,15 @@ int run(const Config& config, const ServeMode& mode) {
             front.publish(std::move(catalogue), std::move(shown));
         },
         backend.warm_up());
-    Cashier cashier(config.payments, orders, books, backend.ledger(), backend.ids(), backend.tally(), clock,
+    Cashier cashier(config.payments, orders, books, backend.ledger(), backend.ids(), backend.tally(),
+                    orders_clock,
                     {.post = [&](auto task) { orders_thread_at->post_answer(std::move(task)); },
                      .changed = changed,
                      .abandoned =
                          [&](const BuyerId& buyer) {
                              guard.state().strikes.strike(buyer, Strike::abandoned_hold, clock.uptime());
                          }});
-    OrdersThread orders_thread(orders, backend.worker(), clock, config.orders.tasks_max,
+    OrdersThread orders_thread(orders, backend.worker(), orders_clock, config.orders.tasks_max,
                                [&](const StoreError& error) { return backend.mend(error); });
     MoneyWatch money(
         orders.reader(), [&] { return backend.oldest_in_flight(); }, cashier.payments(), backend.tally());
@@ -152,7 +154,7 @@ int run(const Config& config, const ServeMode& mode) {
                  if (one.step) backend.tally().moved(one.step->from, one.step->to);
                  if (one.changed) changed({&*one.changed, 1});
              }},
-        clock, {.every = std::chrono::seconds(config.audit.every_s.value())},
+        orders_clock, {.every = std::chrono::seconds(config.audit.every_s.value())},
         {.is_on_duty = [&] { return backend.is_on_duty(); },
          .on_orders_thread = [&](auto task) { return orders_thread.post(std::move(task)); },
          .reconciled =
@@ -184,9 +186,10 @@ int run(const Config& config, const ServeMode& mode) {
         guard.describe(snapshot);
         // Who is not on duty has old figures, and another process has the new ones.
         if (backend.is_on_duty()) {
-            webhooks.describe(snapshot.money, clock.now());
-            money.describe(snapshot.money, snapshot.orders_behind, clock.now());
-            audit.describe(snapshot.money, clock.now());
+            const Instant now = orders_clock.now();
+            webhooks.describe(snapshot.money, now);
+            money.describe(snapshot.money, snapshot.orders_behind, now);
+            audit.describe(snapshot.money, now);
         }
         return metrics_text(snapshot);
     };
@@ -262,7 +265,7 @@ int run(const Config& config, const ServeMode& mode) {
     lookups.reset();             // every look-up is answered
     webhooks.stop();             // calls under way are cut off, and made again after the next start
     orders_thread.stop(left());  // every order promised is placed, as far as there is time
-    const auto written = webhooks.finish(clock.now());
+    const auto written = webhooks.finish(orders_clock.now());
     front.stop();
     const OrderFigures placed = backend.order_figures();
     const auto stopped = backend.stop();

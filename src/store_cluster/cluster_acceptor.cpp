@@ -8,19 +8,6 @@ namespace doorbuster {
 
 namespace {
 
-LedgerEntry record_of(const BookBucket& bucket, const ReserveEntry& entry, const Take& take) {
-    return {.sale = bucket.sale,
-            .item = bucket.item,
-            .acceptance = {.purchase = entry.purchase,
-                           .buyer = entry.buyer,
-                           .units = take.units,
-                           .sequence = take.sequence,
-                           .accepted_at = take.accepted_at},
-            .replaces = entry.replaces,
-            .epoch = take.epoch,
-            .bucket = bucket.bucket};
-}
-
 Verdict verdict_on(const RedisError& error) {
     if (error.outcome_unknown) return Verdict::unknown;
     return error.code == RedisErrc::busy ? Verdict::overloaded : Verdict::rebuilding;
@@ -63,7 +50,8 @@ void ClusterAcceptor::decided(const AskedPtr& asked, const RedisResult<ReserveVe
 void ClusterAcceptor::produce(const AskedPtr& asked, const ReserveVerdict& verdict) {
     if (!bucket_->holds(verdict.take.epoch)) return asked->answered({Verdict::unknown});
     const auto produced = parts_.records.produce(
-        record_of(bucket_->id(), asked->entry, verdict.take),
+        ledger_entry_of(bucket_->id(),
+                        {{asked->entry.purchase, asked->entry.buyer, verdict.take}, asked->entry.replaces}),
         [self = shared_from_this(), asked, verdict](const DeliveryReport& report) {
             boost::asio::post(self->parts_.loop, [self, asked, verdict, delivery = report.delivery] {
                 self->reported(asked, verdict, delivery);

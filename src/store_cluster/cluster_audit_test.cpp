@@ -49,6 +49,7 @@ protected:
         ASSERT_TRUE(orders->create_sale(drop, SaleState::open, t0).has_value());
         workers = std::make_unique<ClusterWorkers>(ClusterWorkers::Options{.postgres = database.options(),
                                                                            .kafka = reader_options(),
+                                                                           .now = [] { return t0; },
                                                                            .partitions = partitions,
                                                                            .lease = {.owner = "one"},
                                                                            .again_max = 1ms},
@@ -87,7 +88,7 @@ protected:
         const auto deadline = std::chrono::steady_clock::now() + reports_max;
         while (reader.cut()->left_to(*end) > 0) {
             ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-            (void)workers->step(t0, uptime += 10ms);
+            (void)workers->step(uptime += 10ms);
         }
     }
     // All its steps but those in Redis.

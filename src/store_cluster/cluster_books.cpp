@@ -105,10 +105,8 @@ void ClusterBooks::take_lease(std::shared_ptr<const EpochLease> lease) {
 void ClusterBooks::lease_to(Entry& entry) const {
     if (!lease_) return;
     const BookBucket& id = entry.bucket->id();
-    const auto known = std::ranges::find_if(
-        lease_->items(), [&](const ItemEpoch& one) { return one.sale == id.sale && one.item == id.item; });
-    entry.bucket->take(known == lease_->items().end() ? std::nullopt : std::optional(*known),
-                       lease_->ends_at());
+    const ItemEpoch* known = lease_->find(id.sale, id.item);
+    entry.bucket->take(known == nullptr ? std::nullopt : std::optional(*known), lease_->ends_at());
 }
 
 Submitted ClusterBooks::submit(PurchaseCommand&& command) {

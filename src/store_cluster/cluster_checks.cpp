@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <optional>
 
 #include "store_cluster/clock_check.hpp"
 #include "store_cluster/postgres_checks.hpp"
+#include "store_cluster/primary_clock.hpp"
 #include "store_cluster/redis_checks.hpp"
 
 namespace doorbuster {
@@ -20,20 +20,13 @@ void append(WarmUpFindings& found, WarmUpFindings more) {
 }
 
 StoreResult<Instant> time_of(pg::Connection& connection) {
-    return pg::guarded("reading PostgreSQL's clock", [&] {
-        return from_ms(
-            connection.read_integer("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"));
-    });
+    return pg::guarded("reading PostgreSQL's clock", [&] { return pg::hear_time(connection).told; });
 }
 
 RedisResult<Instant> time_of(RedisSession& redis) {
     const auto reply = redis.run({"TIME"});
     if (!reply) return reply.error();
-    if (auto error = error_in(**reply)) return *error;
-    if ((*reply)->elements != 2) return RedisError{RedisErrc::garbled, "TIME"};
-    const int64_t seconds = std::strtoll((*reply)->element[0]->str, nullptr, 10);
-    const int64_t microseconds = std::strtoll((*reply)->element[1]->str, nullptr, 10);
-    return from_ms(seconds * 1000 + microseconds / 1000);
+    return read_time(**reply);
 }
 
 // Where one of them does not answer its own check says so.
@@ -127,10 +120,8 @@ WarmUpFindings check_books(const Sale& sale, const EpochLease* lease, pg::BootTi
     }
     std::string missing;
     for (const Item& item : sale.items) {
-        const bool is_open = std::ranges::any_of(lease->items(), [&](const ItemEpoch& one) {
-            return one.sale == sale.id && one.item == item.id && one.pin.has_value();
-        });
-        if (is_open) continue;
+        if (const ItemEpoch* leased = lease->find(sale.id, item.id); leased != nullptr && leased->pin)
+            continue;
         if (!missing.empty()) missing += ", ";
         missing += item.id.view();
     }

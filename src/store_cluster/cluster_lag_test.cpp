@@ -50,6 +50,7 @@ TEST_F(LagTest, ItIsWhatAllWorkersTogetherHaveNotPassed) {
     Snowflake ids{1};
     ClusterWorkers workers({.postgres = database.options(),
                             .kafka = reader,
+                            .now = [] { return t0; },
                             .partitions = partitions,
                             .lease = {.owner = "one"},
                             .again_max = 1ms},
@@ -57,7 +58,7 @@ TEST_F(LagTest, ItIsWhatAllWorkersTogetherHaveNotPassed) {
     const auto deadline = std::chrono::steady_clock::now() + reports_max;
     for (Uptime uptime = 1min; workers.figures().ordered < 12; uptime += 10ms) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-        (void)workers.step(t0, uptime);
+        (void)workers.step(uptime);
     }
     ASSERT_TRUE(lag.look().has_value());
     EXPECT_EQ(lag.figures().records, 0u);

@@ -88,12 +88,10 @@ StoreResult<Relay::Turn> Relay::step(const EpochLease& lease, RedisCalls& redis,
         }
         Turn turn{.applied = 0, .absorbed = finished.size(), .kept = 0};
         for (const auto& [item, some] : by_item) {
-            const auto leased = std::ranges::find_if(lease.items(), [&](const ItemEpoch& one) {
-                return one.sale.view() == item.first && one.item.view() == item.second;
-            });
+            const ItemEpoch* leased = lease.find(some.front()->sale, some.front()->item);
             // The row of the stock showed this epoch a moment ago; the lease may be older or younger.
             const bool may_act =
-                leased != lease.items().end() && leased->pin && lease.holds() &&
+                leased != nullptr && leased->pin && lease.holds() &&
                 std::ranges::all_of(some, [&](const ReleaseRow* row) { return row->epoch == leased->epoch; });
             if (!may_act) continue;
             const auto applied = apply(redis, {*leased->pin, leased->epoch}, some);

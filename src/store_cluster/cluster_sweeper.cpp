@@ -37,20 +37,6 @@ private:
     std::vector<TakenAt> durable_;
 };
 
-LedgerEntry record_of(const BookBucket& bucket, const OutboxEntry& entry) {
-    const auto& [purchase, buyer, take] = entry.known;
-    return {.sale = bucket.sale,
-            .item = bucket.item,
-            .acceptance = {.purchase = purchase,
-                           .buyer = buyer,
-                           .units = take.units,
-                           .sequence = take.sequence,
-                           .accepted_at = take.accepted_at},
-            .replaces = entry.replaces,
-            .epoch = take.epoch,
-            .bucket = bucket.bucket};
-}
-
 }  // namespace
 
 std::vector<TakenAt> Sweeper::produce(const EpochLease& lease, const BookBucket& bucket,
@@ -61,7 +47,7 @@ std::vector<TakenAt> Sweeper::produce(const EpochLease& lease, const BookBucket&
         const TakenAt taken{entry.known.purchase, entry.known.take.sequence};
         heard->expect();
         const auto is_taken = records_.produce(
-            record_of(bucket, entry),
+            ledger_entry_of(bucket, entry),
             [heard, taken](const DeliveryReport& report) { heard->report(taken, report.delivery); });
         if (!is_taken) {
             heard->refuse();

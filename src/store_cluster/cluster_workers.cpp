@@ -36,9 +36,9 @@ ClusterWorkers::ClusterWorkers(const Options& options, Snowflake& ids, OrderWork
       connection_(options.postgres),
       random_(options.seed ? *options.seed : std::random_device{}()) {}
 
-Uptime ClusterWorkers::step(Instant now, Uptime uptime) {
+Uptime ClusterWorkers::step(Uptime uptime) {
     if (uptime >= looks_at_) {
-        look(now, uptime);
+        look(uptime);
         looks_at_ = uptime + options_.lease.lasts / looks_per_lease;
     }
     Uptime next = std::min(looks_at_, uptime + options_.idle_wait);
@@ -49,12 +49,12 @@ Uptime ClusterWorkers::step(Instant now, Uptime uptime) {
     for (const uint64_t partition : turns) {
         Held& held = held_.at(partition);
         if (uptime < std::max(places_at_, held.begins_at)) continue;
-        if (run(partition, held, now + primary_is_ahead_, uptime)) next = uptime;
+        if (run(partition, held, uptime)) next = uptime;
     }
     return uptime < places_at_ ? std::min(places_at_, looks_at_) : next;
 }
 
-void ClusterWorkers::look(Instant now, Uptime uptime) {
+void ClusterWorkers::look(Uptime uptime) {
     for (auto at = held_.begin(); at != held_.end();) {
         const uint64_t partition = at->first;
         const auto renewed = at->second.lease.renew(connection_);
@@ -68,7 +68,6 @@ void ClusterWorkers::look(Instant now, Uptime uptime) {
         log_warn("the leases of the workers cannot be looked after", {{"error", offered.error().text()}});
         return;
     }
-    primary_is_ahead_ = offered->now - now;
     const uint64_t share = (options_.partitions + offered->workers - 1) / offered->workers;
     while (held_.size() > share) let_go(std::prev(held_.end())->first, true);
     take_free(*offered, share, uptime);
@@ -86,7 +85,7 @@ void ClusterWorkers::take_free(const PartitionsOffered& offered, uint64_t share,
     }
 }
 
-bool ClusterWorkers::run(uint64_t partition, Held& held, Instant now, Uptime uptime) {
+bool ClusterWorkers::run(uint64_t partition, Held& held, Uptime uptime) {
     if (!held.worker) {
         if (const auto begun = begin(partition, held); !begun) {
             stumble(partition, held, begun.error(), uptime);
@@ -94,7 +93,7 @@ bool ClusterWorkers::run(uint64_t partition, Held& held, Instant now, Uptime upt
         }
     }
     const uint64_t from = held.worker->position();
-    const auto went = held.worker->step(now, uptime);
+    const auto went = held.worker->step(options_.now(), uptime);
     const uint64_t placed = held.worker->position() - from;
     if (placed > 0) {
         const Uptime worth(static_cast<int64_t>(placed * 1'000'000 / options_.rate_per_second_max));

@@ -9,9 +9,10 @@
 // not have the position. The last two are told as errors, and the partition is left to others for a while.
 //
 // The rate cap is one for all partitions: a batch that was placed lets all of them wait for as long as its
-// orders are worth. The time in the rows is the primary's, by its clock's distance to ours at the last look.
+// orders are worth.
 //
-// Steppable: no clock of its own. Thread safety: none, but for the figures.
+// Steppable: no uptime of its own; the time of day is asked for with each batch, whatever came before it.
+// Thread safety: none, but for the figures.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,8 @@ public:
     struct Options {
         pg::ConnectionOptions postgres;
         KafkaReader::Options kafka;
-        uint64_t partitions = 1;  // as pinned
+        std::function<Instant()> now;  // what orders are dated with: the primary's
+        uint64_t partitions = 1;       // as pinned
         PartitionLease::Terms lease;
         uint32_t rate_per_second_max = 5000;
         size_t batch_max = 8192;
@@ -49,7 +51,7 @@ public:
 
     // Looks after the leases when it is time to, and lets every partition move one batch. Answers when to
     // come again; not later than `uptime`: at once.
-    Uptime step(Instant now, Uptime uptime);
+    Uptime step(Uptime uptime);
 
     // Lets the next ones in at once.
     void give_all_back();
@@ -74,10 +76,10 @@ private:
         uint64_t ordered = 0, cancelled = 0, dead_letters = 0;  // of the worker, as counted so far
     };
 
-    void look(Instant now, Uptime uptime);
+    void look(Uptime uptime);
     void take_free(const PartitionsOffered& offered, uint64_t share, Uptime uptime);
     // Whether there may be more to do at once.
-    bool run(uint64_t partition, Held& held, Instant now, Uptime uptime);
+    bool run(uint64_t partition, Held& held, Uptime uptime);
     StoreResult<std::unique_ptr<LedgerReader>> open_ledger(uint64_t partition) const;
     StoreResult<void> begin(uint64_t partition, Held& held);
     void stumble(uint64_t partition, Held& held, const StoreError& error, Uptime uptime);
@@ -93,7 +95,6 @@ private:
     std::map<uint64_t, Uptime> left_till_;  // partitions that could not be read here
     Uptime looks_at_{}, places_at_{};
     uint64_t placed_last_ = 0;
-    milliseconds primary_is_ahead_{0};
     std::minstd_rand random_;
     Figures figures_;
 };

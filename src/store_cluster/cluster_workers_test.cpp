@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
 #include <set>
 
 #include "store_cluster/kafka_testing.hpp"
@@ -38,6 +40,7 @@ protected:
     ClusterWorkers::Options options(const std::string& owner) {
         return {.postgres = database.options(),
                 .kafka = {.brokers = kafka().brokers(), .topic = topic, .quiet_max = 10ms},
+                .now = [] { return t0; },
                 .partitions = partitions,
                 .lease = {.owner = owner, .lasts = lease},
                 .again_max = 1ms};
@@ -53,7 +56,7 @@ protected:
         const auto deadline = std::chrono::steady_clock::now() + reports_max;
         while (!is_so()) {
             if (std::chrono::steady_clock::now() > deadline) return false;
-            for (ClusterWorkers* one : workers) (void)one->step(t0, uptime);
+            for (ClusterWorkers* one : workers) (void)one->step(uptime);
             uptime += stride;
         }
         return true;
@@ -89,6 +92,33 @@ TEST_F(ClusterWorkersTest, EveryRecordOfEveryPartitionBecomesOneOrder) {
     EXPECT_EQ(count("SELECT sum(units_held)::bigint FROM items"), 200);
     accept(201, 240);
     ASSERT_TRUE(run({&workers}, [&] { return ordered() == 240; }));
+}
+
+TEST_F(ClusterWorkersTest, AnOrderIsDatedWhenItIsMadeHoweverLongTheLeasesWaited) {
+    std::atomic<int64_t> now_ms = to_ms(t0);
+    ClusterWorkers::Options dated = options("one");
+    dated.now = [&] { return from_ms(now_ms); };
+    accept(1, 16);
+    ClusterWorkers workers(dated, ids);
+    ASSERT_TRUE(run({&workers}, [&] { return ordered() == 16; }));
+    accept(17, 32);
+
+    // Somebody has the leases' rows, and a minute passes while the next look waits for them.
+    pg::Connection watching{database.options()};
+    {
+        pg::Transaction holding(connection);
+        connection.run("SELECT 1 FROM partition_leases FOR UPDATE");
+        auto stepped = std::async([&] { (void)workers.step(uptime += 1min); });
+        while (watching.read_integer("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
+        }
+        now_ms += 60'000;
+        holding.commit();
+        stepped.get();
+    }
+    ASSERT_TRUE(run({&workers}, [&] { return ordered() == 32; }));
+    EXPECT_EQ(connection.read_integer("SELECT count(*) FROM orders WHERE created_at_ms = $1",
+                                      pg::Params().add(now_ms.load())),
+              16);
 }
 
 TEST_F(ClusterWorkersTest, WorkersShareThePartitionsAndThoseOfOneThatGoesAreTaken) {

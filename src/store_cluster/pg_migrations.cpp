@@ -364,6 +364,10 @@ constexpr const char* migration_steps[] = {
     ALTER TABLE dead_letters ADD COLUMN told_at_ms bigint;
     CREATE INDEX dead_letters_to_tell ON dead_letters(buried_at_ms, partition, position) WHERE told_at_ms IS NULL;
     )sql",
+    // What a late record continues, as it says itself: nobody outside knows the id of such a one.
+    R"sql(
+    ALTER TABLE late_records ADD COLUMN replaces uuid;
+    )sql",
 };
 
 }  // namespace

@@ -282,6 +282,8 @@ void Placing::cancel_late(const LedgerRecord& record) {
     known_[purchase] = take_of(entry);
     items_.at({entry.sale.view(), entry.item.view()}).is_touched = true;
     add_purchase(record, reason_late, {});
+    // A fresh id is nobody's outside, and this one had no unit that would have to be on record.
+    if (entry.replaces) return;
     journal_.tell(EventKind::purchase_cancelled, {.sale = entry.sale.view(), .purchase = purchase});
 }
 

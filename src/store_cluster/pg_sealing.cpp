@@ -15,6 +15,7 @@ LedgerRecord late_of(const ItemKey& item, const Row& row) {
                                                 .units = static_cast<uint32_t>(row.integer(3)),
                                                 .sequence = static_cast<uint64_t>(row.integer(6)),
                                                 .accepted_at = from_ms(row.integer(7))},
+                                 .replaces = row.is_null(8) ? std::nullopt : std::optional(row.purchase(8)),
                                  .epoch = static_cast<uint64_t>(row.integer(5)),
                                  .bucket = static_cast<uint32_t>(row.integer(4))}};
 }
@@ -27,7 +28,7 @@ void Sealing::queue_reads(Connection& connection) {
         connection.queue("SELECT epoch FROM seals WHERE partition = $1 AND sale = $2 AND item = $3", of_item);
         if (!item.has_seal) continue;
         connection.queue(
-            "SELECT position, purchase, buyer, units, bucket, epoch, sequence, accepted_at_ms "
+            "SELECT position, purchase, buyer, units, bucket, epoch, sequence, accepted_at_ms, replaces "
             "FROM late_records l WHERE partition = $1 AND sale = $2 AND item = $3 "
             "AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.id = l.purchase) ORDER BY position",
             of_item);
@@ -60,7 +61,7 @@ std::vector<LedgerRecord> Sealing::pass(const Seal& seal) {
 }
 
 void Sealing::queue_writes(Connection& connection) const {
-    Uuids purchases;
+    Uuids purchases, replaced;
     Texts sales, items, buyers;
     Integers positions, units, buckets, epochs, sequences, accepted;
     for (const auto& [key, item] : items_) {
@@ -85,15 +86,16 @@ void Sealing::queue_writes(Connection& connection) const {
             epochs.push(record.entry->epoch);
             sequences.push(acceptance.sequence);
             accepted.push(to_ms(acceptance.accepted_at));
+            replaced.push(record.entry->replaces);
         }
     }
     if (positions.size() == 0) return;
     // Those that were read and not passed stand there already.
     connection.queue(
         "INSERT INTO late_records(partition, position, purchase, sale, item, buyer, units, bucket, epoch, "
-        "sequence, accepted_at_ms) SELECT $1, * FROM unnest($2::bigint[], $3::uuid[], $4::text[], "
+        "sequence, accepted_at_ms, replaces) SELECT $1, * FROM unnest($2::bigint[], $3::uuid[], $4::text[], "
         "$5::text[], "
-        "$6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[]) "
+        "$6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::uuid[]) "
         "ON CONFLICT DO NOTHING",
         Params()
             .add(partition_)
@@ -106,7 +108,8 @@ void Sealing::queue_writes(Connection& connection) const {
             .add(buckets)
             .add(epochs)
             .add(sequences)
-            .add(accepted));
+            .add(accepted)
+            .add(replaced));
 }
 
 }  // namespace doorbuster::pg

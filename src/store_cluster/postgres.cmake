@@ -13,5 +13,5 @@ doorbuster_library(postgres_store
     LINKS doorbuster_store fmt::fmt PostgreSQL::PostgreSQL
     TESTS postgres_store_test.cpp pg_connection_test.cpp pg_schema_test.cpp postgres_duty_test.cpp postgres_epochs_test.cpp
           postgres_lease_test.cpp postgres_replica_test.cpp postgres_rules_test.cpp postgres_unknown_test.cpp
-          postgres_writers_test.cpp
+          postgres_writers_test.cpp primary_clock_test.cpp
     TEST_LINKS doorbuster_postgres_testing)

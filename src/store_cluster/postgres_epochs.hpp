@@ -17,6 +17,7 @@
 // Thread safety: none, like the connection that each call is given.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,11 @@ public:
     pg::BootTime ends_at() const { return time_.ends_at(); }
     // Items of every sale that is not reconciled. What is being rebuilt is here, too: it has no pin.
     const std::vector<ItemEpoch>& items() const { return items_; }
+    const ItemEpoch* find(const SaleId& sale, const ItemId& item) const {
+        const auto found = std::ranges::find_if(
+            items_, [&](const ItemEpoch& one) { return one.sale == sale && one.item == item; });
+        return found == items_.end() ? nullptr : &*found;
+    }
 
 private:
     pg::LeaseTime time_;

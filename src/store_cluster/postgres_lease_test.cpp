@@ -127,5 +127,23 @@ TEST_F(PostgresLeases, ANumberIsGivenAgainOnlyWellAfterItsTime) {
     EXPECT_FALSE(second->holds(pg::boot_time() + 61s));
 }
 
+TEST_F(PostgresLeases, ANumberThatIsGivenBackIsFreeAMinuteLater) {
+    const NodeLease::Terms terms{.owner = "node", .lasts = 600s, .nodes_max = 2};
+    auto first = NodeLease::take(connection, terms), second = NodeLease::take(connection, terms);
+    ASSERT_TRUE(first.has_value() && second.has_value());
+    ASSERT_TRUE(first->give_back(connection).has_value());
+    EXPECT_FALSE(first->holds());
+    EXPECT_EQ(NodeLease::take(connection, terms).error().code, StoreErrc::in_use)
+        << "an id of it may still be on its way";
+    pass("node_leases", 61s);
+    const auto again = NodeLease::take(connection, terms);
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(again->node(), first->node());
+    ASSERT_TRUE(first->give_back(connection).has_value()) << "it is another's, and stays so";
+    EXPECT_EQ(NodeLease::take(connection, terms).error().code, StoreErrc::in_use);
+    pass("node_leases", 61s);
+    EXPECT_EQ(NodeLease::take(connection, terms).error().code, StoreErrc::in_use);
+}
+
 }  // namespace
 }  // namespace doorbuster

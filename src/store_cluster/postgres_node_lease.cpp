@@ -60,4 +60,17 @@ StoreResult<void> NodeLease::renew(pg::Connection& connection) {
     });
 }
 
+StoreResult<void> NodeLease::give_back(pg::Connection& connection) {
+    time_ = {};
+    return pg::guarded("giving a node's number back", [&] {
+        Transaction transaction(connection);
+        // So much is left of the time that it is kept from others behind its end.
+        connection.run(
+            "UPDATE node_leases SET expires_at = least(expires_at, "
+            "clock_timestamp() + ($4 - $3) * interval '1 ms') WHERE node = $1 AND generation = $2",
+            Params().add(node_).add(generation_).add(terms_.lasts.count()).add(rests_for.count()));
+        transaction.commit();
+    });
+}
+
 }  // namespace doorbuster

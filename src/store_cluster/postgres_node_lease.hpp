@@ -1,8 +1,9 @@
 // NodeLease: the number under which a node makes order ids, so that no two nodes share one.
 //
 // A number is given again only when its lease is over and as much time again has passed: PostgreSQL's
-// clock may be set forward while the holder's goes on. Its next holder begins behind the last id that
-// the records hold (base/snowflake.hpp), so nothing depends on the nodes' clocks.
+// clock may be set forward while the holder's goes on. One that was given back makes no more ids, and waits
+// only for what may be on its way of those: a commit whose answer was lost. Its next holder begins behind the
+// last id that the records hold (base/snowflake.hpp), so nothing depends on the nodes' clocks.
 //
 // Thread safety: none.
 #pragma once
@@ -32,6 +33,11 @@ public:
 
     // conflict: it was given to another node: no id may be made with it any more.
     [[nodiscard]] StoreResult<void> renew(pg::Connection& connection);
+
+    // The number is free a minute later: by then PostgreSQL has ended every statement that an id went with.
+    // REQUIRES: no id is made with it any more.
+    static constexpr milliseconds rests_for{60'000};
+    [[nodiscard]] StoreResult<void> give_back(pg::Connection& connection);
 
 private:
     NodeLease(uint32_t node, int64_t generation, Terms terms, pg::LeaseTime time)

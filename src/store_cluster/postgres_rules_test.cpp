@@ -173,6 +173,22 @@ TEST_P(PostgresSeals, WhatComesBehindTheSealTakesNothingAndIsCancelledAtTheNextO
     EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase.cancelled'"), 1);
 }
 
+TEST_P(PostgresSeals, OneThatContinuesAnotherIsCancelledWithoutAWordUnderItsFreshId) {
+    accept(1, alice, 2, 1);
+    seal(2);
+    accept(2, alice, 2, 2);
+    batch.back().record.entry->replaces = purchase(1);
+    EXPECT_EQ(place_all(), (std::vector{ordered, sealed, late}));
+    seal(4);
+    accept(3, alice, 4, 1);
+    batch.back().record.entry->replaces = purchase(1);
+    close_sale();
+    EXPECT_EQ(place_all(), (std::vector{sealed, late}));
+    EXPECT_EQ(reason_of(2), reason_late);
+    EXPECT_EQ(count("SELECT count(*) FROM events WHERE kind = 'purchase.cancelled'"), 0);
+    EXPECT_EQ(count("SELECT count(*) FROM stock_moves WHERE kind = 'released'"), 0);
+}
+
 TEST_P(PostgresSeals, WhoWinsWithTheSameKeyInTheNextEpochIsNotCancelled) {
     seal(2);
     accept(2, bob, 2, 1);

@@ -19,9 +19,8 @@ StoreResult<PartitionsOffered> announce_worker(pg::Connection& connection, const
         connection.queue(
             "DELETE FROM workers WHERE owner IN (SELECT owner FROM workers "
             "WHERE expires_at < clock_timestamp() - interval '1 hour' FOR UPDATE SKIP LOCKED)");
-        const size_t counted = connection.queue(
-            "SELECT count(*), (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM workers "
-            "WHERE expires_at > clock_timestamp()");
+        const size_t counted =
+            connection.queue("SELECT count(*) FROM workers WHERE expires_at > clock_timestamp()");
         const size_t listed = connection.queue(
             "SELECT one::bigint FROM generate_series(0, $1::bigint - 1) AS one "
             "LEFT JOIN partition_leases l ON l.partition = one "
@@ -30,8 +29,7 @@ StoreResult<PartitionsOffered> announce_worker(pg::Connection& connection, const
         const std::vector<Rows> answers = connection.settle();
         PartitionsOffered offered{
             .workers = std::max<uint64_t>(1, static_cast<uint64_t>(answers[counted].front().integer(0))),
-            .free = {},
-            .now = from_ms(answers[counted].front().integer(1))};
+            .free = {}};
         for (size_t i = 0; i < answers[listed].size(); ++i) {
             offered.free.push_back(static_cast<uint64_t>(answers[listed][i].integer(0)));
         }

@@ -11,7 +11,6 @@ namespace doorbuster {
 struct PartitionsOffered {
     uint64_t workers = 1;        // whose time is not over, the asking one included
     std::vector<uint64_t> free;  // those that nobody has
-    Instant now{};               // by the primary's clock
 };
 
 // The worker is there for as long as one of its leases lasts.

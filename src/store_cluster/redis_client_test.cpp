@@ -1,8 +1,32 @@
 // The clients of the event loop against a real Redis that stalls, dies and comes back.
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
+#include <netdb.h>
+
+#include <mutex>
+#include <thread>
+
 #include "store_cluster/redis_reserver.hpp"
 #include "store_cluster/redis_testing.hpp"
+
+namespace {
+
+std::mutex looked_up_mutex;
+std::vector<std::thread::id> looked_up_on;  // guarded by looked_up_mutex
+
+}  // namespace
+
+// In the place of the system's, for hiredis and Asio, too: who looks a name up waits for it.
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+    {
+        std::lock_guard lock(looked_up_mutex);
+        if (host != nullptr && std::string_view(host) == "localhost")
+            looked_up_on.push_back(std::this_thread::get_id());
+    }
+    static const auto real = reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
+    return real(host, service, hints, found);
+}
 
 namespace doorbuster {
 namespace {
@@ -77,6 +101,28 @@ TEST_F(RedisClients, PurchasesThatArriveTogetherTravelTogether) {
     EXPECT_EQ(functions_called() - before, 3u);
     for (size_t i = 0; i < purchases; ++i) EXPECT_EQ(sequences[i], i + 1);  // first come, first served
     EXPECT_EQ(book.stock().units_available, 1000u - purchases);
+}
+
+TEST_F(RedisClients, AHostThatIsANameIsNotLookedUpOnTheLoop) {
+    const RedisServer named({}, RedisServer::Listens::on_a_port_too);
+    auto by_name = options(2);
+    by_name.link.address = {.host = "localhost", .port = static_cast<uint16_t>(std::stoi(named.port()))};
+    RedisClient client(loop, by_name);
+    connect(client, 2);
+    EXPECT_FALSE(outcome_of(client, {"PING"}));
+    std::lock_guard lock(looked_up_mutex);
+    EXPECT_GE(looked_up_on.size(), 2u);
+    for (const std::thread::id one : looked_up_on) EXPECT_NE(one, std::this_thread::get_id());
+}
+
+TEST_F(RedisClients, AClientMayEndWhileItsHostIsLookedUp) {
+    auto by_name = options(2);
+    by_name.link.address = {.host = "localhost", .port = 1};
+    { const RedisClient client(loop, by_name); }
+    loop.run();
+    loop.restart();
+    // And before its loop has done anything with it: nothing is left behind.
+    { const RedisClient client(loop, by_name); }
 }
 
 TEST_F(RedisClients, WhoWaitsBeyondTheBoundIsRefusedBeforeAnythingIsTaken) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstring>
 #include <string_view>
 
@@ -386,6 +387,35 @@ RedisResult<std::vector<OutboxEntry>> read_outbox(const redisReply& reply) {
         if (!replaces.left.empty()) entries.back().replaces = replaces.purchase();
     }
     return entries;
+}
+
+LedgerEntry ledger_entry_of(const BookBucket& bucket, const OutboxEntry& entry) {
+    const auto& [purchase, buyer, take] = entry.known;
+    return {.sale = bucket.sale,
+            .item = bucket.item,
+            .acceptance = {.purchase = purchase,
+                           .buyer = buyer,
+                           .units = take.units,
+                           .sequence = take.sequence,
+                           .accepted_at = take.accepted_at},
+            .replaces = entry.replaces,
+            .epoch = take.epoch,
+            .bucket = bucket.bucket};
+}
+
+RedisResult<Instant> read_time(const redisReply& reply) {
+    if (auto error = error_in(reply)) return *error;
+    if (!is_array(reply, 2)) return garbled("TIME");
+    const auto number_of = [](const redisReply& word) -> std::optional<int64_t> {
+        const std::string_view text = view_of(word);
+        int64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+        return number;
+    };
+    const auto seconds = number_of(*reply.element[0]), micros = number_of(*reply.element[1]);
+    if (!seconds || !micros) return garbled("TIME");
+    return from_ms(*seconds * 1000 + *micros / 1000);
 }
 
 }  // namespace doorbuster

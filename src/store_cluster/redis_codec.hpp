@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sale/book.hpp"
+#include "store/ledger.hpp"
 #include "store_cluster/redis_error.hpp"
 
 namespace doorbuster {
@@ -76,6 +77,9 @@ struct OutboxEntry {
     KnownTake known;
     std::optional<PurchaseId> replaces;
 };
+
+// As it stands in the ledger, whoever brings it there.
+LedgerEntry ledger_entry_of(const BookBucket&, const OutboxEntry&);
 
 struct FoundTake {
     BuyerId buyer;
@@ -159,5 +163,6 @@ RedisResult<BookPeek> read_peek(const redisReply&);
 RedisResult<std::vector<Winner>> read_winners(const redisReply&);
 RedisResult<std::vector<std::optional<FoundTake>>> read_find(const redisReply&, size_t entries);
 RedisResult<std::vector<OutboxEntry>> read_outbox(const redisReply&);
+RedisResult<Instant> read_time(const redisReply&);  // TIME
 
 }  // namespace doorbuster

@@ -1,5 +1,7 @@
 #include "store_cluster/redis_link.hpp"
 
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
 #include <vector>
@@ -19,12 +21,46 @@ std::shared_ptr<RedisLink> RedisLink::open(asio::io_context& context, const Opti
 }
 
 RedisLink::RedisLink(asio::io_context& context, const Options& options, Listener& listener)
-    : context_(context), options_(options), listener_(&listener), descriptor_(context), timer_(context) {}
+    : context_(context),
+      options_(options),
+      listener_(&listener),
+      descriptor_(context),
+      timer_(context),
+      resolver_(context) {}
 
 void RedisLink::dial() {
     self_ = shared_from_this();
     const RedisAddress& address = options_.address;
-    redis_ = address.socket.empty() ? redisAsyncConnect(address.host.c_str(), address.port)
+    boost::system::error_code is_name;
+    asio::ip::make_address(address.host, is_name);
+    if (address.socket.empty() && is_name) return look_up();
+    connect(address.host);
+}
+
+void RedisLink::look_up() {
+    timer_.expires_after(options_.connect_max);
+    timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+        if (!error && self->redis_ == nullptr && self->self_ != nullptr) self->closed();
+    });
+    resolver_.async_resolve(
+        options_.address.host, "",
+        [self = shared_from_this()](const boost::system::error_code& error, const auto& found) {
+            if (self->self_ == nullptr) return;  // it took too long, or nobody wants it any more
+            if (error) {
+                log_warn("the host of Redis is not found",
+                         {{"host", self->options_.address.host}, {"error", error.message()}});
+                return self->closed();
+            }
+            // As hiredis does: a Redis that listens on both is rarer than one that listens on IPv4.
+            const auto first =
+                std::ranges::find_if(found, [](const auto& one) { return one.endpoint().address().is_v4(); });
+            self->connect((first == found.end() ? found.begin() : first)->endpoint().address().to_string());
+        });
+}
+
+void RedisLink::connect(const std::string& host) {
+    const RedisAddress& address = options_.address;
+    redis_ = address.socket.empty() ? redisAsyncConnect(host.c_str(), address.port)
                                     : redisAsyncConnectUnix(address.socket.c_str());
     if (redis_ == nullptr || redis_->err != 0) {
         if (redis_ != nullptr) redisAsyncFree(redis_);
@@ -124,6 +160,11 @@ void RedisLink::close(RedisErrc why) {
 
 void RedisLink::end() {
     listener_ = nullptr;
+    if (redis_ == nullptr) {  // the host is looked up in vain
+        timer_.cancel();
+        resolver_.cancel();
+        self_.reset();
+    }
     close(RedisErrc::unreachable);
 }
 

@@ -10,6 +10,7 @@
 #include <hiredis/async.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -36,7 +37,8 @@ public:
         virtual void link_down(RedisLink&) = 0;  // once; never from within open, send or end
     };
 
-    // A host that is a name is looked up while the caller waits: name an address.
+    // A host that is a name is looked up with every dialling, on a thread of Asio's: a name server that is
+    // slow keeps nobody else on the loop waiting.
     static std::shared_ptr<RedisLink> open(boost::asio::io_context&, const Options&, Listener&);
 
     bool is_up() const { return is_up_; }
@@ -57,6 +59,8 @@ private:
 
     RedisLink(boost::asio::io_context& context, const Options& options, Listener& listener);
     void dial();
+    void look_up();
+    void connect(const std::string& host);
     void greet();
     void write(const RedisCall&, RedisAnswered answered);
     void answer_first(redisReply*);
@@ -73,9 +77,10 @@ private:
     Listener* listener_;
     boost::asio::posix::stream_descriptor descriptor_;
     boost::asio::steady_timer timer_;
+    boost::asio::ip::tcp::resolver resolver_;
 
     redisAsyncContext* redis_ = nullptr;  // hiredis frees it, and says so in `closed`
-    std::shared_ptr<RedisLink> self_;     // as long as hiredis points here
+    std::shared_ptr<RedisLink> self_;     // as long as hiredis points here, or the host is looked up
     bool is_up_ = false, is_timed_ = false;
     bool wants_read_ = false, wants_write_ = false, waits_read_ = false, waits_write_ = false;
     RedisErrc why_closed_ = RedisErrc::unreachable;

@@ -59,15 +59,6 @@ RedisError no_strikes(std::string what) {
     return {RedisErrc::garbled, std::move(what)};
 }
 
-RedisResult<Instant> read_time(const redisReply& reply) {
-    if (auto error = error_in(reply)) return *error;
-    const auto words = parts_of(reply);
-    if (words.size() != 2 || !is_text(*words[0]) || !is_text(*words[1])) return no_strikes("a time");
-    const auto seconds = number_in(text_of(*words[0])), micros = number_in(text_of(*words[1]));
-    if (!seconds || !micros) return no_strikes("a time");
-    return from_ms(*seconds * 1000 + *micros / 1000);
-}
-
 }  // namespace
 
 RedisCall tell_strike_call(const ToldStrike& told) {

@@ -11,6 +11,7 @@ from lib.client import Client
 from lib.events import EventStream
 from lib.server import BINARY, clean_environment
 from lib.shop import Shop, buy, eventually, item_terms, ordered
+from lib.skewed import SkewedClock
 from lib.cluster_records import is_settled, read_records
 
 
@@ -132,6 +133,44 @@ def test_a_pause_holds_at_every_gate(site):
     site.act(sale, "resume")
     for gate in gates:
         eventually("the gate sells again", lambda: answered(gate, sale).status == 202)
+
+
+def restart_workers(cluster, **settings) -> None:
+    for worker in cluster.workers:
+        worker.stop()
+        worker.settings = {**worker.settings, **settings}
+        worker.start()
+
+
+def test_sweepers_whose_clocks_are_wrong_close_no_sale_and_end_no_order(cluster, site, tmp_path):
+    sale, quick = site.open_sale(), site.open_sale(payment_window_s=5)
+    buyer, hasty = site.buyer(), site.buyer()
+    order = ordered(buyer, answered(buyer, sale).json["id"])["order"]["id"]
+    before, clock = cluster.workers[0].settings, SkewedClock(tmp_path)
+    restart_workers(cluster, **clock.settings())
+    try:
+        clock.set(+7200)
+        # One of them is on duty: it ends this one, in its own time.
+        becomes(hasty, ordered(hasty, answered(hasty, quick).json["id"])["order"]["id"], "expired")
+        assert buyer.get(f"/v1/orders/{order}").json["state"] == "pending_payment"
+        assert site.anyone.get(f"/v1/sales/{sale}").json["state"] == "open"
+    finally:
+        clock.set(0)
+        for worker in cluster.workers:
+            worker.settings = before
+        restart_workers(cluster)
+
+
+def test_a_process_that_stops_gives_its_numbers_back(cluster):
+    def numbers(process) -> int:
+        return int(cluster.engines.postgres.ask("SELECT count(*) FROM node_leases WHERE expires_at > clock_timestamp() "
+                                                f"AND owner LIKE '% process {process}'"))
+    for node, count in ((cluster.workers[0], 2), (cluster.gates[1], 1)):
+        process = node.process.pid
+        assert numbers(process) == count
+        node.stop()
+        assert numbers(process) == 0
+        node.start()
 
 
 def test_nginx_serves_published_pages_beside_the_gates(cluster, site, tmp_path):
