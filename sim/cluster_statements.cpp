@@ -1,5 +1,7 @@
 // The statements of the cluster's tables, by how they begin. A condition that a statement no longer has is
 // not judged, either: that is read from its text.
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "sim/cluster_postgres.hpp"
 #include "sim/cluster_rows.hpp"
@@ -393,7 +395,7 @@ Rows leased_items(const Asked& asked) {
 }
 
 Rows watched_items(const Asked& asked) {
-    PgAnswer answer(7);
+    PgAnswer answer(8);
     const PgSale& sale = asked.tables().sale;
     for (const auto& [name, item] : asked.tables().items) {
         const auto asked_for = asked.tables().rebuild_requests.find({name, item.epoch});
@@ -401,6 +403,9 @@ Rows watched_items(const Asked& asked) {
         answer.add(name_of(sale.state)).add(sale.version);
         answer.add(
             std::string_view(asked_for == asked.tables().rebuild_requests.end() ? "" : asked_for->second));
+        answer.add_flag(std::ranges::any_of(asked.tables().late, [&](const auto& one) {
+            return ItemName{one.second.sale, one.second.item} == name;
+        }));
     }
     return answer.rows();
 }

@@ -72,7 +72,10 @@ StoreResult<std::optional<ClusterCoordinator::Plan>> ClusterCoordinator::plan_fo
             if (item.now.epoch == 0) return std::optional<Plan>();
             const auto ended = ClusterRebuild::is_sealed(epochs_, item.now, options_.rebuild.partitions);
             if (!ended) return ended.error();
-            if (*ended || !is_stuck(item.now, now)) return std::optional<Plan>();
+            // A SEAL of a rebuild may have passed before the sale was closed: what came behind it waits for
+            // one more.
+            const bool is_over = *ended && !item.has_late;
+            if (is_over || !is_stuck(item.now, now)) return std::optional<Plan>();
             return plan(Purpose::end_sale, "nobody has finished to end the sale");
         }
         default:

@@ -203,6 +203,35 @@ TEST_F(CoordinatorTest, AnEndThatNobodyFinishedIsTakenOver) {
     EXPECT_EQ(reason_of(1), "");
 }
 
+// Between the SEAL of a rebuild and its cut the coordinator dies, and the operator closes the sale.
+TEST_F(CoordinatorTest, WhatCameBehindTheSealOfARebuildIsCancelledWhenTheSaleEndsThere) {
+    Process one(*this), two(*this);
+    ASSERT_TRUE(open_by(one));
+    ASSERT_TRUE(buy(1));
+    const auto late = reserve(2, now());  // its gate is slow
+    ASSERT_TRUE(late && late->outcome == ReserveOutcome::accepted);
+    server->stop(SIGKILL);
+    server->start();
+    ClusterRebuild dying(means(one), {.partitions = 1, .lease = lease}, now(),
+                         ClusterRebuild::Purpose::reopen);
+    ASSERT_TRUE(run({}, [&] {
+        if (dying.at() == ClusterRebuild::Step::cut) return true;
+        (void)dying.step(clock);  // an error: the connection went with the Redis
+        return false;
+    }));
+    produce_take(2, late->take);
+    place_all();
+    ASSERT_EQ(count("SELECT count(*) FROM late_records"), 1);
+    connection.run("UPDATE sales SET state = 'closed', version = version + 1");
+    ASSERT_TRUE(run({&two}, [&] { return reason_of(2) == reason_late; }));
+    EXPECT_EQ(count("SELECT count(*) FROM late_records"), 0);
+    EXPECT_EQ(reason_of(1), "");
+    ASSERT_TRUE(run({&two}, [&] { return two.coordinator.figures().rebuilds_done == 1; }));
+    const uint64_t ended = now().epoch;
+    for (int i = 0; i < 100; ++i) (void)two.coordinator.step(clock += 1s);
+    EXPECT_EQ(now().epoch, ended) << "that is the end";
+}
+
 TEST_F(CoordinatorTest, RebuildsThatWentWellMakeNobodyWaitLongerForTheNext) {
     Process one(*this, 2min), two(*this, 2min);
     ASSERT_TRUE(open_by(one));

@@ -145,7 +145,8 @@ StoreResult<bool> PostgresEpochs::open(const SaleId& sale, const ItemId& item, u
 StoreResult<std::vector<WatchedItem>> PostgresEpochs::watch() {
     return guarded("watching the epochs", [&] {
         const Rows rows = connection_.run(
-            "SELECT i.sale, i.id, i.epoch, i.pin, s.state, s.version, coalesce(r.reason, '') "
+            "SELECT i.sale, i.id, i.epoch, i.pin, s.state, s.version, coalesce(r.reason, ''), "
+            "EXISTS (SELECT 1 FROM late_records l WHERE l.sale = i.sale AND l.item = i.id) "
             "FROM items i "
             "JOIN sales s ON s.id = i.sale "
             "LEFT JOIN rebuild_requests r ON r.sale = i.sale AND r.item = i.id AND r.epoch = i.epoch "
@@ -154,7 +155,8 @@ StoreResult<std::vector<WatchedItem>> PostgresEpochs::watch() {
             return WatchedItem{.now = epoch_of(row),
                                .state = pg::required(sale_state_of(row.text(4)), "sale state"),
                                .sale_version = static_cast<uint64_t>(row.integer(5)),
-                               .asked_for = std::string(row.text(6))};
+                               .asked_for = std::string(row.text(6)),
+                               .has_late = row.flag(7)};
         });
     });
 }
