@@ -123,11 +123,14 @@ struct ClusterBooks::Apply {
     // What a repair found is not in the book, and a live counter is never written over.
     void operator()(const TakeRecord& take) const {
         if (Entry* entry = books.find(take.entry.sale, take.entry.item))
-            entry->bucket->doubt(Doubt::lost, "a repair made an order of a record");
+            doubt(*entry->bucket, "a repair made an order of a record");
     }
     void operator()(const RecountBook& recount) const {
         if (Entry* entry = books.find(recount.sale, recount.item))
-            entry->bucket->doubt(Doubt::lost, "a repair changed the stock row");
+            doubt(*entry->bucket, "a repair changed the stock row");
+    }
+    static void doubt(ClusterBucket& bucket, const std::string& why) {
+        if (const auto fence = bucket.fence()) bucket.doubt(*fence, Doubt::lost, why);
     }
 };
 

@@ -42,12 +42,14 @@ public:
     bool holds() const { return fence_ && lease_holds(); }
     bool holds(uint64_t epoch) const { return holds() && fence_->epoch == epoch; }
 
-    // Without a lease it is one that every Redis refuses.
-    Fence fence() const { return holds() ? *fence_ : Fence{}; }
+    // None without a lease: then nothing is sent.
+    std::optional<Fence> fence() const { return holds() ? fence_ : std::nullopt; }
 
-    void doubt(Doubt doubt, const std::string& why) {
+    // `under`: the fence of the call that met it. A call of an earlier lease says nothing about the book of
+    // the one that holds now.
+    void doubt(const Fence& under, Doubt doubt, const std::string& why) {
         constexpr std::chrono::seconds told_every{1};
-        if (!holds()) return;  // then it is no news
+        if (!holds() || under != *fence_) return;
         const pg::BootTime now = pg::boot_time();
         if (now < doubted_at_ + told_every) return;
         doubted_at_ = now;

@@ -30,6 +30,7 @@ struct BookBucket {
 struct Fence {
     std::string pin;
     uint64_t epoch = 0;
+    friend bool operator==(const Fence&, const Fence&) = default;
 };
 
 // One call carries at most so many purchases; book.lua refuses more than 1000.
