@@ -67,9 +67,12 @@ protected:
     HeldCalls redis{book.server.connect()};
     NoKafka kafka;
     std::vector<uint64_t> doubted;  // epochs
+    std::vector<Doubt> doubts;
     std::shared_ptr<ClusterBucket> bucket = std::make_shared<ClusterBucket>(
-        book.bucket,
-        [this](const ItemEpoch& one, Doubt, const std::string&) { doubted.push_back(one.epoch); });
+        book.bucket, [this](const ItemEpoch& one, Doubt kind, const std::string&) {
+            doubted.push_back(one.epoch);
+            doubts.push_back(kind);
+        });
     std::shared_ptr<ItemBoard> shown = std::make_shared<ItemBoard>();
     std::shared_ptr<ClusterAcceptor> acceptor =
         std::make_shared<ClusterAcceptor>(ClusterAcceptor::Parts{loop, redis, kafka}, bucket, shown);
@@ -105,6 +108,21 @@ TEST_F(GateBetweenLeases, AnAnswerUnderAnEarlierEpochIsNoDoubtAboutTheNext) {
     ask(book.redis, {"FLUSHALL"});
     redis.answer_all();
     EXPECT_EQ(doubted, std::vector<uint64_t>{4}) << "what is really lost is told";
+}
+
+TEST_F(GateBetweenLeases, ARedisThatRefusesALookMayHaveItsBookAndOneWithoutTheFunctionsHasNone) {
+    lease(never);
+    ASSERT_TRUE(board->look());
+    ask(book.redis, {"ACL", "SETUSER", "default", "-fcall", "-fcall_ro"});
+    redis.answer_all();
+    EXPECT_EQ(doubts, std::vector{Doubt::silent});
+    ask(book.redis, {"ACL", "SETUSER", "default", "+fcall", "+fcall_ro"});
+    ask(book.redis, {"FUNCTION", "FLUSH"});
+    reserve(1);
+    redis.answer_all();
+    ASSERT_TRUE(board->look());
+    redis.answer_all();
+    EXPECT_EQ(doubts, (std::vector{Doubt::silent, Doubt::lost})) << "and the first holds the second not up";
 }
 
 }  // namespace

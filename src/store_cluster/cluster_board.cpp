@@ -107,10 +107,12 @@ void ClusterBoard::fail(const RedisError& error) {
             return;
         case RedisErrc::unreachable:
         case RedisErrc::late:
+        case RedisErrc::refused:  // it is loading, busy with a long call, or does not permit it: its book
+                                  // stands
             return bucket_->doubt(fence_, Doubt::silent, error.detail);
         case RedisErrc::fenced:
         case RedisErrc::newer:
-        case RedisErrc::refused:  // to a look: the functions are gone, or it has just started
+        case RedisErrc::missing:
         case RedisErrc::garbled:
             return bucket_->doubt(fence_, Doubt::lost, error.detail);
     }

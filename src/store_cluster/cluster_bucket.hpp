@@ -51,8 +51,9 @@ public:
         constexpr std::chrono::seconds told_every{1};
         if (!holds() || under != *fence_) return;
         const pg::BootTime now = pg::boot_time();
-        if (now < doubted_at_ + told_every) return;
-        doubted_at_ = now;
+        pg::BootTime& told_at = doubt == Doubt::silent ? silence_told_at_ : loss_told_at_;
+        if (now < told_at + told_every) return;
+        told_at = now;
         if (doubted_) doubted_({id_.sale, id_.item, fence_->epoch, fence_->pin}, doubt, why);
     }
 
@@ -60,7 +61,8 @@ private:
     const BookBucket id_;
     const Doubted doubted_;
     std::optional<Fence> fence_;
-    pg::BootTime ends_at_{}, doubted_at_{std::chrono::hours(-1)};
+    pg::BootTime ends_at_{};
+    pg::BootTime silence_told_at_{std::chrono::hours(-1)}, loss_told_at_{std::chrono::hours(-1)};
 };
 
 }  // namespace doorbuster

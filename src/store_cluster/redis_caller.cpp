@@ -44,10 +44,8 @@ RedisResult<std::optional<BookPeek>> RedisCaller::peek(const BookBucket& bucket)
     const auto reply = run(peek_call(bucket));
     if (!reply) return reply.error();
     // Redis lost everything, the library included.
-    if (const auto error = error_in(**reply);
-        error && error->detail.find("Function not found") != std::string::npos) {
+    if (const auto error = error_in(**reply); error && error->code == RedisErrc::missing)
         return std::optional<BookPeek>();
-    }
     auto peek = read_peek(**reply);
     if (!peek) return peek.error();
     if (!peek->book) return std::optional<BookPeek>();
