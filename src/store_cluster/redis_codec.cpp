@@ -243,6 +243,10 @@ RedisCall load_library_call() {
     return {"FUNCTION", "LOAD", "REPLACE", std::string(redis_library())};
 }
 
+RedisCall library_version_call() {
+    return {"FCALL_RO", "doorbuster_version", "0"};
+}
+
 std::optional<RedisError> error_in(const redisReply& reply) {
     if (reply.type != REDIS_REPLY_ERROR) return std::nullopt;
     const std::string_view text(reply.str, static_cast<size_t>(reply.len));
