@@ -19,7 +19,7 @@ namespace doorbuster {
 // Why the book of an open epoch may have to be rebuilt. Gates tell; a coordinator acts.
 enum class Doubt : uint8_t {
     silent,  // no answer: it may come back as it was
-    lost,    // it answers, and is not the book that was pinned; or a repair changed what it should know
+    lost,    // it answers, and is not the book that was pinned
 };
 
 class ClusterBucket {
