@@ -322,6 +322,7 @@ Rows insert_releases(const Asked& asked) {
     const auto sales = a.texts(2), items = a.texts(3);
     const auto purchases = a.purchases(4);
     const auto units = a.integers(5);
+    const auto kinds = a.texts(6);
     for (size_t i = 0; i < sales.size(); ++i) {
         const ItemName name{*sales[i], *items[i]};
         const PgRelease row{.sale = name.first,
@@ -329,6 +330,7 @@ Rows insert_releases(const Asked& asked) {
                             .epoch = asked.tables().items.at(name).epoch,
                             .units = *units[i],
                             .purchase = purchases[i],
+                            .is_sold = *kinds[i] == "sold",
                             .is_applied = false};
         asked.write([row](PgTables& tables) {
             tables.releases.emplace(static_cast<int64_t>(tables.releases.size()) + 1, row);
@@ -518,13 +520,13 @@ Rows count_seals(const Asked& asked) {
 // Releases
 
 Rows waiting_releases(const Asked& asked) {
-    PgAnswer answer(7);
+    PgAnswer answer(8);
     for (const auto& [number, row] : asked.tables().releases) {
         const auto& item = asked.tables().items.at({row.sale, row.item});
         if (row.is_applied || (item.epoch <= row.epoch && !item.pin)) continue;
         answer.add(number).add(std::string_view(row.sale)).add(std::string_view(row.item)).add(row.epoch);
         row.purchase ? answer.add(*row.purchase) : answer.add_null();
-        answer.add(row.units).add_flag(item.epoch > row.epoch);
+        answer.add(row.units).add_flag(item.epoch > row.epoch).add_flag(row.is_sold);
     }
     return answer.rows();
 }

@@ -359,6 +359,10 @@ constexpr const char* migration_steps[] = {
     R"sql(
     ALTER TABLE stock_moves ADD COLUMN epoch bigint NOT NULL DEFAULT 0;
     )sql",
+    // Where payment takes the unit, an order that is paid gives its slot back: the row's purchase is sold.
+    R"sql(
+    ALTER TABLE releases ADD COLUMN kind text NOT NULL DEFAULT 'returned' CHECK(kind IN ('returned', 'sold'));
+    )sql",
 };
 
 }  // namespace
