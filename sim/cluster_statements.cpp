@@ -485,24 +485,18 @@ void each_purchase_of(const Asked& asked, Visit visit) {
 }
 
 Rows purchases_of_item(const Asked& asked) {
-    PgAnswer answer(12);
+    PgAnswer answer(13);
     each_purchase_of(asked, [&](const PurchaseId& id, const PgPurchase& one) {
         answer.add(id).add(std::string_view(one.sale)).add(std::string_view(one.item));
         answer.add(std::string_view(one.buyer)).add(one.units).add(one.sequence).add(one.accepted_at_ms);
         answer.add(std::string_view(one.state)).add(std::string_view(one.reason)).add(one.order);
         if (!one.order) {
-            answer.add_null().add_null();
+            answer.add_null().add_null().add(one.epoch);
             return;
         }
         const PgOrder& order = asked.tables().orders.at(*one.order);
-        answer.add(std::string_view(order.hold)).add_flag(order.purchase == id);
+        answer.add(std::string_view(order.hold)).add_flag(order.purchase == id).add(one.epoch);
     });
-    return answer.rows();
-}
-
-Rows epochs_of_item(const Asked& asked) {
-    PgAnswer answer(1);
-    each_purchase_of(asked, [&](const PurchaseId&, const PgPurchase& one) { answer.add(one.epoch); });
     return answer.rows();
 }
 
@@ -699,7 +693,6 @@ constexpr Known known[] = {
     {"UPDATE items SET epoch_state = 'open'", open_epoch},
     {"SELECT s.id, s.state, s.version, s.title", read_sales},
     {"SELECT p.id, p.sale, p.item, p.buyer", purchases_of_item},
-    {"SELECT epoch FROM purchases", epochs_of_item},
     {"SELECT count(*) FROM seals", count_seals},
     {"SELECT r.number, r.sale", waiting_releases},
     {"UPDATE releases SET applied_at_ms", mark_releases},
@@ -712,6 +705,7 @@ constexpr Known known[] = {
     {"UPDATE sales SET state", update_sale},
     {"UPDATE items SET units_total", add_units},
     {"SELECT to_regclass", one_flag},
+    {"SELECT set_config('statement_timeout'", one_flag},
     {"SELECT coalesce(max(version), 0)::bigint FROM doorbuster.migrations", schema_version},
 };
 
