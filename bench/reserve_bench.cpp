@@ -131,10 +131,11 @@ int run(int count, char** words) {
     round.ask_one = [&](uint32_t number) {
         const BuyerId buyer(fmt::format("buyer-{}", number));
         if (is_ours) {
-            CHECK(reserver.reserve({.purchase = purchase(number), .buyer = buyer}, [&](const auto& verdict) {
-                CHECK(verdict);
-                round.end(verdict->outcome == ReserveOutcome::accepted);
-            }));
+            CHECK(reserver.reserve({.purchase = purchase(number), .buyer = buyer},
+                                   [&](const auto& verdict, const Fence&) {
+                                       CHECK(verdict);
+                                       round.end(verdict->outcome == ReserveOutcome::accepted);
+                                   }));
             return;
         }
         const PurchaseId id = purchase(number);

@@ -54,7 +54,7 @@ struct PgRelease {
     std::string sale, item;
     int64_t epoch = 0, units = 0;
     std::optional<PurchaseId> purchase;
-    bool is_applied = false;
+    bool is_sold = false, is_applied = false;
 };
 struct PgPartition {
     int64_t position = 0, generation = 0;  // of the offset

@@ -1,5 +1,7 @@
 // The statements of the cluster's tables, by how they begin. A condition that a statement no longer has is
 // not judged, either: that is read from its text.
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "sim/cluster_postgres.hpp"
 #include "sim/cluster_rows.hpp"
@@ -321,6 +323,7 @@ Rows insert_releases(const Asked& asked) {
     const auto sales = a.texts(2), items = a.texts(3);
     const auto purchases = a.purchases(4);
     const auto units = a.integers(5);
+    const auto kinds = a.texts(6);
     for (size_t i = 0; i < sales.size(); ++i) {
         const ItemName name{*sales[i], *items[i]};
         const PgRelease row{.sale = name.first,
@@ -328,6 +331,7 @@ Rows insert_releases(const Asked& asked) {
                             .epoch = asked.tables().items.at(name).epoch,
                             .units = *units[i],
                             .purchase = purchases[i],
+                            .is_sold = *kinds[i] == "sold",
                             .is_applied = false};
         asked.write([row](PgTables& tables) {
             tables.releases.emplace(static_cast<int64_t>(tables.releases.size()) + 1, row);
@@ -395,7 +399,7 @@ Rows leased_items(const Asked& asked) {
 }
 
 Rows watched_items(const Asked& asked) {
-    PgAnswer answer(7);
+    PgAnswer answer(8);
     const PgSale& sale = asked.tables().sale;
     for (const auto& [name, item] : asked.tables().items) {
         const auto asked_for = asked.tables().rebuild_requests.find({name, item.epoch});
@@ -403,6 +407,9 @@ Rows watched_items(const Asked& asked) {
         answer.add(name_of(sale.state)).add(sale.version);
         answer.add(
             std::string_view(asked_for == asked.tables().rebuild_requests.end() ? "" : asked_for->second));
+        answer.add_flag(std::ranges::any_of(asked.tables().late, [&](const auto& one) {
+            return ItemName{one.second.sale, one.second.item} == name;
+        }));
     }
     return answer.rows();
 }
@@ -480,24 +487,18 @@ void each_purchase_of(const Asked& asked, Visit visit) {
 }
 
 Rows purchases_of_item(const Asked& asked) {
-    PgAnswer answer(12);
+    PgAnswer answer(13);
     each_purchase_of(asked, [&](const PurchaseId& id, const PgPurchase& one) {
         answer.add(id).add(std::string_view(one.sale)).add(std::string_view(one.item));
         answer.add(std::string_view(one.buyer)).add(one.units).add(one.sequence).add(one.accepted_at_ms);
         answer.add(std::string_view(one.state)).add(std::string_view(one.reason)).add(one.order);
         if (!one.order) {
-            answer.add_null().add_null();
+            answer.add_null().add_null().add(one.epoch);
             return;
         }
         const PgOrder& order = asked.tables().orders.at(*one.order);
-        answer.add(std::string_view(order.hold)).add_flag(order.purchase == id);
+        answer.add(std::string_view(order.hold)).add_flag(order.purchase == id).add(one.epoch);
     });
-    return answer.rows();
-}
-
-Rows epochs_of_item(const Asked& asked) {
-    PgAnswer answer(1);
-    each_purchase_of(asked, [&](const PurchaseId&, const PgPurchase& one) { answer.add(one.epoch); });
     return answer.rows();
 }
 
@@ -515,13 +516,13 @@ Rows count_seals(const Asked& asked) {
 // Releases
 
 Rows waiting_releases(const Asked& asked) {
-    PgAnswer answer(7);
+    PgAnswer answer(8);
     for (const auto& [number, row] : asked.tables().releases) {
         const auto& item = asked.tables().items.at({row.sale, row.item});
         if (row.is_applied || (item.epoch <= row.epoch && !item.pin)) continue;
         answer.add(number).add(std::string_view(row.sale)).add(std::string_view(row.item)).add(row.epoch);
         row.purchase ? answer.add(*row.purchase) : answer.add_null();
-        answer.add(row.units).add_flag(item.epoch > row.epoch);
+        answer.add(row.units).add_flag(item.epoch > row.epoch).add_flag(row.is_sold);
     }
     return answer.rows();
 }
@@ -693,7 +694,6 @@ constexpr Known known[] = {
     {"UPDATE items SET epoch_state = 'open'", open_epoch},
     {"SELECT s.id, s.state, s.version, s.title", read_sales},
     {"SELECT p.id, p.sale, p.item, p.buyer", purchases_of_item},
-    {"SELECT epoch FROM purchases", epochs_of_item},
     {"SELECT count(*) FROM seals", count_seals},
     {"SELECT r.number, r.sale", waiting_releases},
     {"UPDATE releases SET applied_at_ms", mark_releases},
@@ -706,6 +706,7 @@ constexpr Known known[] = {
     {"UPDATE sales SET state", update_sale},
     {"UPDATE items SET units_total", add_units},
     {"SELECT to_regclass", one_flag},
+    {"SELECT set_config('statement_timeout'", one_flag},
     {"SELECT coalesce(max(version), 0)::bigint FROM doorbuster.migrations", schema_version},
 };
 

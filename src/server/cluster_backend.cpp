@@ -268,8 +268,10 @@ void ClusterBackend::tell_doubts(pg::Connection& connection) {
     }
     PostgresEpochs epochs(connection);
     for (const Doubted& one : told) {
-        if (const auto written = epochs.doubt(one.item, one.why); !written)
-            return log_warn("a doubt about a book waits", {{"error", written.error().text()}});
+        const auto written = epochs.doubt(one.item, one.why);
+        if (written) continue;
+        log_warn("a doubt about a book waits", {{"error", written.error().text()}});
+        doubt(one.item, one.why);
     }
 }
 

@@ -25,18 +25,18 @@ ClusterAcceptor::ClusterAcceptor(const Parts& parts, std::shared_ptr<ClusterBuck
 void ClusterAcceptor::reserve(const ReserveEntry& entry, Answered answered) {
     if (!bucket_->holds()) return answered({Verdict::rebuilding});
     const auto asked = std::make_shared<const Asked>(Asked{entry, std::move(answered)});
-    const auto sent =
-        reserver_.reserve(entry, [self = shared_from_this(), asked](const RedisResult<ReserveVerdict>& said) {
-            self->decided(asked, said);
-        });
+    const auto sent = reserver_.reserve(
+        entry, [self = shared_from_this(), asked](const RedisResult<ReserveVerdict>& said,
+                                                  const Fence& under) { self->decided(asked, said, under); });
     if (!sent) asked->answered({verdict_on(sent.error())});
 }
 
-void ClusterAcceptor::decided(const AskedPtr& asked, const RedisResult<ReserveVerdict>& verdict) {
+void ClusterAcceptor::decided(const AskedPtr& asked, const RedisResult<ReserveVerdict>& verdict,
+                              const Fence& under) {
     if (!verdict) {
         const RedisError& error = verdict.error();
         // What else Redis may have against it, the board's looks tell.
-        if (error.code == RedisErrc::fenced) bucket_->doubt(Doubt::lost, error.detail);
+        if (error.code == RedisErrc::fenced) bucket_->doubt(under, Doubt::lost, error.detail);
         return asked->answered({verdict_on(error)});
     }
     const bool is_taken =
@@ -104,21 +104,22 @@ void ClusterAcceptor::remove_soon() {
 }
 
 void ClusterAcceptor::remove() {
+    const auto fence = bucket_->fence();
     std::vector<TakenAt> takes;
     while (!durable_.empty() && takes.size() < entries_per_call_max) {
         // The outbox of an epoch that is over went with it.
-        if (bucket_->holds(durable_.back().epoch)) takes.push_back(durable_.back().taken);
+        if (fence && fence->epoch == durable_.back().epoch) takes.push_back(durable_.back().taken);
         durable_.pop_back();
     }
     is_removing_ = false;
     if (takes.empty()) return;
     // Without an answer the entries may still be there: then the sweeper produces them once more, and each
     // becomes one order all the same.
-    const auto sent = parts_.redis.call(done_call(bucket_->id(), bucket_->fence(), takes),
-                                        [self = shared_from_this()](const auto&) {
-                                            self->is_removing_ = false;
-                                            self->remove_soon();
-                                        });
+    const auto sent =
+        parts_.redis.call(done_call(bucket_->id(), *fence, takes), [self = shared_from_this()](const auto&) {
+            self->is_removing_ = false;
+            self->remove_soon();
+        });
     is_removing_ = sent.has_value();
     if (!sent) durable_.clear();
 }

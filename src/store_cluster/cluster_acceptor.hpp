@@ -65,7 +65,7 @@ private:
         uint64_t epoch;
     };
 
-    void decided(const AskedPtr& asked, const RedisResult<ReserveVerdict>& verdict);
+    void decided(const AskedPtr& asked, const RedisResult<ReserveVerdict>& verdict, const Fence& under);
     void produce(const AskedPtr& asked, const ReserveVerdict& verdict);
     void reported(const AskedPtr& asked, const ReserveVerdict& verdict, KafkaDelivery delivery);
     void answer_taken(const AskedPtr& asked, const ReserveVerdict& verdict);

@@ -20,10 +20,11 @@ int64_t boot_time_ns() {
 bool ClusterBoard::look() {
     if (is_closed_) return false;
     const pg::BootTime now = pg::boot_time();
-    if (!bucket_->holds()) board_->show_flags({});
-    if (!bucket_->holds() || is_looking_) return false;
+    const auto fence = bucket_->fence();
+    if (!fence) board_->show_flags({});
+    if (!fence || is_looking_) return false;
     looked_at_ = now;
-    fence_ = bucket_->fence();
+    fence_ = *fence;
     seen_.swap(seen_next_);
     const auto sent = redis_.call(peek_call(bucket_->id()),
                                   [self = shared_from_this()](const auto& reply) { self->looked(reply); });
@@ -106,12 +107,14 @@ void ClusterBoard::fail(const RedisError& error) {
             return;
         case RedisErrc::unreachable:
         case RedisErrc::late:
-            return bucket_->doubt(Doubt::silent, error.detail);
+        case RedisErrc::refused:  // it is loading, busy with a long call, or does not permit it: its book
+                                  // stands
+            return bucket_->doubt(fence_, Doubt::silent, error.detail);
         case RedisErrc::fenced:
         case RedisErrc::newer:
-        case RedisErrc::refused:  // to a look: the functions are gone, or it has just started
+        case RedisErrc::missing:
         case RedisErrc::garbled:
-            return bucket_->doubt(Doubt::lost, error.detail);
+            return bucket_->doubt(fence_, Doubt::lost, error.detail);
     }
 }
 

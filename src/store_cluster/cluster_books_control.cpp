@@ -120,15 +120,9 @@ struct ClusterBooks::Apply {
     // The units travel as release rows.
     void operator()(const ReleasePurchase&) const {}
     void operator()(const RestockItem&) const {}
-    // What a repair found is not in the book, and a live counter is never written over.
-    void operator()(const TakeRecord& take) const {
-        if (Entry* entry = books.find(take.entry.sale, take.entry.item))
-            entry->bucket->doubt(Doubt::lost, "a repair made an order of a record");
-    }
-    void operator()(const RecountBook& recount) const {
-        if (Entry* entry = books.find(recount.sale, recount.item))
-            entry->bucket->doubt(Doubt::lost, "a repair changed the stock row");
-    }
+    // The repair has asked for a rebuild in its own transaction.
+    void operator()(const TakeRecord&) const {}
+    void operator()(const RecountBook&) const {}
 };
 
 void ClusterBooks::apply(ControlCommand& command, std::function<void()> applied) {

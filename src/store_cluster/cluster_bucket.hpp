@@ -19,7 +19,7 @@ namespace doorbuster {
 // Why the book of an open epoch may have to be rebuilt. Gates tell; a coordinator acts.
 enum class Doubt : uint8_t {
     silent,  // no answer: it may come back as it was
-    lost,    // it answers, and is not the book that was pinned; or a repair changed what it should know
+    lost,    // it answers, and is not the book that was pinned
 };
 
 class ClusterBucket {
@@ -42,15 +42,18 @@ public:
     bool holds() const { return fence_ && lease_holds(); }
     bool holds(uint64_t epoch) const { return holds() && fence_->epoch == epoch; }
 
-    // Without a lease it is one that every Redis refuses.
-    Fence fence() const { return holds() ? *fence_ : Fence{}; }
+    // None without a lease: then nothing is sent.
+    std::optional<Fence> fence() const { return holds() ? fence_ : std::nullopt; }
 
-    void doubt(Doubt doubt, const std::string& why) {
+    // `under`: the fence of the call that met it. A call of an earlier lease says nothing about the book of
+    // the one that holds now.
+    void doubt(const Fence& under, Doubt doubt, const std::string& why) {
         constexpr std::chrono::seconds told_every{1};
-        if (!holds()) return;  // then it is no news
+        if (!holds() || under != *fence_) return;
         const pg::BootTime now = pg::boot_time();
-        if (now < doubted_at_ + told_every) return;
-        doubted_at_ = now;
+        pg::BootTime& told_at = doubt == Doubt::silent ? silence_told_at_ : loss_told_at_;
+        if (now < told_at + told_every) return;
+        told_at = now;
         if (doubted_) doubted_({id_.sale, id_.item, fence_->epoch, fence_->pin}, doubt, why);
     }
 
@@ -58,7 +61,8 @@ private:
     const BookBucket id_;
     const Doubted doubted_;
     std::optional<Fence> fence_;
-    pg::BootTime ends_at_{}, doubted_at_{std::chrono::hours(-1)};
+    pg::BootTime ends_at_{};
+    pg::BootTime silence_told_at_{std::chrono::hours(-1)}, loss_told_at_{std::chrono::hours(-1)};
 };
 
 }  // namespace doorbuster

@@ -36,14 +36,16 @@ void ClusterCoordinator::look(pg::BootTime now) {
         log_warn("the epochs cannot be looked at", {{"error", items.error().text()}});
         return;
     }
-    std::map<ItemKey, Stuck> still_stuck;
+    std::map<ItemKey, Closed> before = std::exchange(closed_, {});
     for (const WatchedItem& item : *items) {
         const ItemKey key{item.now.sale, item.now.item};
+        if (!item.now.pin) {
+            closed_.insert(before.extract(key));
+            note(item.now, now);
+        }
         if (rebuilds_.contains(key)) continue;
         const auto plan = plan_for(item, now);
-        if (const auto found = stuck_.find(key); found != stuck_.end()) still_stuck.insert(*found);
         if (!plan || !*plan) continue;
-        still_stuck.erase(key);
         log_warn("a book in Redis is rebuilt", {{"sale", item.now.sale.view()},
                                                 {"item", item.now.item.view()},
                                                 {"epoch", item.now.epoch},
@@ -51,7 +53,6 @@ void ClusterCoordinator::look(pg::BootTime now) {
         figures_.rebuilds_begun.fetch_add(1, std::memory_order_relaxed);
         rebuilds_.try_emplace(key, means_, options_.rebuild, item.now, (*plan)->purpose);
     }
-    stuck_ = std::move(still_stuck);
     if (!has_redis_) figures_.looks_without_redis.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -71,7 +72,10 @@ StoreResult<std::optional<ClusterCoordinator::Plan>> ClusterCoordinator::plan_fo
             if (item.now.epoch == 0) return std::optional<Plan>();
             const auto ended = ClusterRebuild::is_sealed(epochs_, item.now, options_.rebuild.partitions);
             if (!ended) return ended.error();
-            if (*ended || !is_stuck(item.now, now)) return std::optional<Plan>();
+            // A SEAL of a rebuild may have passed before the sale was closed: what came behind it waits for
+            // one more.
+            const bool is_over = *ended && !item.has_late;
+            if (is_over || !is_stuck(item.now, now)) return std::optional<Plan>();
             return plan(Purpose::end_sale, "nobody has finished to end the sale");
         }
         default:
@@ -119,12 +123,22 @@ void ClusterCoordinator::tell_word(const WatchedItem& item) {
     }
 }
 
-bool ClusterCoordinator::is_stuck(const ItemEpoch& item, pg::BootTime now) {
-    const auto [found, is_new] = stuck_.try_emplace({item.sale, item.item}, Stuck{item.epoch, now});
-    Stuck& stuck = found->second;
-    if (stuck.epoch != item.epoch)
-        stuck = {item.epoch, now, std::min(stuck.takeovers + 1, takeovers_counted_max)};
-    return now - stuck.since >= options_.takeover_after * (1 << stuck.takeovers);
+void ClusterCoordinator::note(const ItemEpoch& item, pg::BootTime now) {
+    const auto [found, is_new] =
+        closed_.try_emplace({item.sale, item.item}, Closed{item.epoch, item.epoch, now});
+    Closed& closed = found->second;
+    closed.first_epoch = std::min(closed.first_epoch, item.epoch);
+    if (closed.epoch == item.epoch) return;
+    closed.epoch = item.epoch;
+    closed.since = now;
+}
+
+bool ClusterCoordinator::is_stuck(const ItemEpoch& item, pg::BootTime now) const {
+    const Closed& closed = closed_.at({item.sale, item.item});
+    if (closed.epoch <= closed.own_epoch) return true;
+    // One rebuild is two steps: it closes, and it cuts.
+    const uint64_t doublings = std::min((closed.epoch - closed.first_epoch) / 2, doublings_max);
+    return now - closed.since >= options_.takeover_after * (1 << doublings);
 }
 
 void ClusterCoordinator::go_on(pg::BootTime now) {
@@ -140,6 +154,9 @@ void ClusterCoordinator::go_on(pg::BootTime now) {
         log_info("the rebuild of a book has ended", {{"sale", at->first.first.view()},
                                                      {"item", at->first.second.view()},
                                                      {"step", name_of(rebuild.at())}});
+        if (const auto left = rebuild.left_behind()) {
+            closed_.try_emplace(at->first, Closed{*left, *left, now}).first->second.own_epoch = *left;
+        }
         at = rebuilds_.erase(at);
     }
 }

@@ -27,8 +27,9 @@ public:
         ClusterRebuild::Options rebuild;
         milliseconds look_every{500};
         milliseconds again_after{200};  // a step that met a store in trouble, or that waits
-        // Much longer than a rebuild takes, unless the workers are far behind: each time that it is taken
-        // over without an end, twice as long, so that those who take over do not begin anew for ever.
+        // Without a step, which is much longer than one takes, unless the workers are far behind. For every
+        // two steps beyond those of one rebuild, twice as long: coordinators that take a slow one from each
+        // other let it come to its end. An item that is open begins anew.
         milliseconds takeover_after{45'000};
         size_t cuts_max = 4;  // items whose purchases are in memory at a time
     };
@@ -53,18 +54,20 @@ private:
         ClusterRebuild::Purpose purpose;
         std::string reason;
     };
-    struct Stuck {
-        uint64_t epoch;
-        pg::BootTime since;
-        uint32_t takeovers = 0;
+    struct Closed {
+        uint64_t first_epoch, epoch;  // when it was first seen, and now
+        pg::BootTime since;           // of the latter
+        // Up to here it may be our own step that set it, and we did not hear of it: nobody is at work.
+        uint64_t own_epoch = 0;
     };
-    static constexpr uint32_t takeovers_counted_max = 6;
+    static constexpr uint64_t doublings_max = 6;
 
     void look(pg::BootTime now);
     StoreResult<std::optional<Plan>> plan_for(const WatchedItem& item, pg::BootTime now);
     std::string what_is_wrong(const WatchedItem& item);
     void tell_word(const WatchedItem& item);
-    bool is_stuck(const ItemEpoch& item, pg::BootTime now);
+    void note(const ItemEpoch& item, pg::BootTime now);
+    bool is_stuck(const ItemEpoch& item, pg::BootTime now) const;
     void go_on(pg::BootTime now);
     void run(ClusterRebuild& rebuild, pg::BootTime now);
 
@@ -73,7 +76,7 @@ private:
     PostgresEpochs epochs_;
 
     std::map<ItemKey, ClusterRebuild> rebuilds_;  // bound: the items
-    std::map<ItemKey, Stuck> stuck_;              // being rebuilt, not by us
+    std::map<ItemKey, Closed> closed_;            // the items that are not open
     pg::BootTime looks_at_{};
     bool has_redis_ = true;  // it has answered in this look
     bool was_told_ = false;  // that it does not answer

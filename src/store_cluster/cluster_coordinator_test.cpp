@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "store_cluster/cluster_testing.hpp"
+#include "store_cluster/cutting_proxy_testing.hpp"
 
 namespace doorbuster {
 namespace {
@@ -200,6 +201,87 @@ TEST_F(CoordinatorTest, AnEndThatNobodyFinishedIsTakenOver) {
     ASSERT_TRUE(run({&two}, [&] { return two.coordinator.figures().rebuilds_done == 1; }));
     EXPECT_EQ(now().epoch, 4u);
     EXPECT_EQ(reason_of(1), "");
+}
+
+// Between the SEAL of a rebuild and its cut the coordinator dies, and the operator closes the sale.
+TEST_F(CoordinatorTest, WhatCameBehindTheSealOfARebuildIsCancelledWhenTheSaleEndsThere) {
+    Process one(*this), two(*this);
+    ASSERT_TRUE(open_by(one));
+    ASSERT_TRUE(buy(1));
+    const auto late = reserve(2, now());  // its gate is slow
+    ASSERT_TRUE(late && late->outcome == ReserveOutcome::accepted);
+    server->stop(SIGKILL);
+    server->start();
+    ClusterRebuild dying(means(one), {.partitions = 1, .lease = lease}, now(),
+                         ClusterRebuild::Purpose::reopen);
+    ASSERT_TRUE(run({}, [&] {
+        if (dying.at() == ClusterRebuild::Step::cut) return true;
+        (void)dying.step(clock);  // an error: the connection went with the Redis
+        return false;
+    }));
+    produce_take(2, late->take);
+    place_all();
+    ASSERT_EQ(count("SELECT count(*) FROM late_records"), 1);
+    connection.run("UPDATE sales SET state = 'closed', version = version + 1");
+    ASSERT_TRUE(run({&two}, [&] { return reason_of(2) == reason_late; }));
+    EXPECT_EQ(count("SELECT count(*) FROM late_records"), 0);
+    EXPECT_EQ(reason_of(1), "");
+    ASSERT_TRUE(run({&two}, [&] { return two.coordinator.figures().rebuilds_done == 1; }));
+    const uint64_t ended = now().epoch;
+    for (int i = 0; i < 100; ++i) (void)two.coordinator.step(clock += 1s);
+    EXPECT_EQ(now().epoch, ended) << "that is the end";
+}
+
+TEST_F(CoordinatorTest, RebuildsThatWentWellMakeNobodyWaitLongerForTheNext) {
+    Process one(*this, 2min), two(*this, 2min);
+    ASSERT_TRUE(open_by(one));
+    // Both look at the same times, and `one` first.
+    const auto look_at_both = [&] {
+        clock += 1s;
+        for (Process* process : {&one, &two}) (void)process->coordinator.step(clock);
+    };
+    look_at_both();
+    for (int rebuilds = 0; rebuilds < 4; ++rebuilds) {
+        const uint64_t before = now().epoch;
+        ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
+        ASSERT_TRUE(run({&one, &two}, [&] { return is_open() && now().epoch > before; }));
+        look_at_both();
+    }
+    ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
+    ASSERT_TRUE(run({&one, &two}, [&] { return !is_open(); }));  // and here it dies
+    const pg::BootTime died_at = clock;
+    ASSERT_EQ(two.coordinator.figures().rebuilds_begun, 0u);
+    constexpr bool with_worker = false;
+    ASSERT_TRUE(run(
+        {&two}, [&] { return two.coordinator.figures().rebuilds_begun == 1; }, with_worker));
+    EXPECT_LE(clock - died_at, 121s);
+    ASSERT_TRUE(run({&two}, [&] { return is_open(); }));
+    expect_promises_kept();
+}
+
+TEST_F(CoordinatorTest, TwoThatTakeASlowRebuildFromEachOtherLetItComeToItsEnd) {
+    Process one(*this, 2s), two(*this, 2s);  // the leases alone are waited for for longer
+    ASSERT_TRUE(open_by(one));
+    ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
+    const pg::BootTime began_at = clock;
+    const auto is_rebuilt = [&] { return is_open() && now().epoch > 2; };
+    ASSERT_TRUE(run({&one, &two}, [&] { return is_rebuilt() || clock - began_at > 300s; }));
+    EXPECT_TRUE(is_rebuilt());
+    EXPECT_GE(two.coordinator.figures().rebuilds_begun, 1u) << "it was taken over";
+    expect_promises_kept();
+}
+
+TEST_F(CoordinatorTest, WhatItsOwnUnknownStepLeftIsTakenUpAtOnce) {
+    CuttingProxy proxy(CuttingProxy::Cut::after_it_landed);
+    Process one(*this, 1h, proxy.options(database));
+    ASSERT_TRUE(run({&one}, [&] { return one.coordinator.figures().rebuilds_lost == 1; }));
+    ASSERT_TRUE(proxy.has_cut());
+    EXPECT_EQ(now().epoch, 1u) << "it was closed, and nobody heard of it";
+    const pg::BootTime lost_at = clock;
+    ASSERT_TRUE(run({&one}, [&] { return one.coordinator.figures().rebuilds_begun == 2; }));
+    EXPECT_LE(clock - lost_at, 1s) << "by the next look";
+    ASSERT_TRUE(run({&one}, [&] { return is_open(); }));
+    expect_promises_kept();
 }
 
 }  // namespace

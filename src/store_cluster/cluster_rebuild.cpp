@@ -84,6 +84,7 @@ StoreResult<void> ClusterRebuild::step(pg::BootTime now) {
     const auto next = try_step(now);
     if (!next && !next.error().outcome_unknown) return next.error();
     // It may have landed: only a fresh look tells, and then the chain begins at 1.
+    if (!next && at_ != Step::shut) left_behind_ = at_ == Step::close_epoch ? from_.epoch + 1 : closed_ + 1;
     const Step to = next ? *next : Step::lost;
     is_waiting_ = to == at_;
     at_ = to;

@@ -67,6 +67,8 @@ public:
     bool is_over() const { return at_ == Step::done || at_ == Step::lost; }
     // Whether the next call has nothing to do but wait.
     bool is_waiting() const { return is_waiting_; }
+    // Where it does not know whether its last step has landed: the epoch that this one sets.
+    std::optional<uint64_t> left_behind() const { return left_behind_; }
 
 private:
     class SealReports;
@@ -93,6 +95,7 @@ private:
 
     Step at_;
     bool is_waiting_ = false;
+    std::optional<uint64_t> left_behind_;
     uint64_t closed_ = 0;                        // the epoch that step 1 set
     std::optional<pg::BootTime> leases_end_at_;  // known from the first look behind step 1 on
     std::shared_ptr<SealReports> seals_;

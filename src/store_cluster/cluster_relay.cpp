@@ -22,6 +22,7 @@ struct ReleaseRow {
     std::optional<PurchaseId> purchase;  // none: a restock
     uint32_t units;
     bool is_over;  // the stock row has left its epoch
+    bool is_sold;  // not returned: the purchase is paid
 };
 
 ReleaseRow release_of(const Row& row) {
@@ -31,7 +32,8 @@ ReleaseRow release_of(const Row& row) {
             .epoch = static_cast<uint64_t>(row.integer(3)),
             .purchase = row.purchase_or_none(4),
             .units = static_cast<uint32_t>(row.integer(5)),
-            .is_over = row.flag(6)};
+            .is_over = row.flag(6),
+            .is_sold = row.flag(7)};
 }
 
 // Whether Redis has heard all of `call`.
@@ -40,28 +42,39 @@ bool is_answered(RedisCalls& redis, const RedisCall& call) {
     return reply && !error_in(**reply);
 }
 
-// The rows of one item that Redis has answered for, as far as it goes.
+// Many in one call; whether Redis has answered for all of them.
+bool apply_purchases(RedisCalls& redis, const Fence& fence, std::span<const ReleaseRow* const> rows,
+                     std::vector<int64_t>& applied) {
+    for (size_t at = 0; at < rows.size(); at += entries_per_call_max) {
+        const auto some = rows.subspan(at, std::min(entries_per_call_max, rows.size() - at));
+        const BookBucket bucket{some.front()->sale, some.front()->item};
+        std::vector<PurchaseId> purchases;
+        for (const ReleaseRow* row : some) purchases.push_back(*row->purchase);
+        const bool is_sold = some.front()->is_sold;
+        if (!is_answered(redis, is_sold ? sell_call(bucket, fence, purchases)
+                                        : release_call(bucket, fence, purchases)))
+            return false;
+        for (const ReleaseRow* row : some) applied.push_back(row->number);
+    }
+    return true;
+}
+
+// The rows of one item that Redis has answered for, as far as it goes. What is sold comes last: it may have
+// been paid with a unit that is among the others.
 std::vector<int64_t> apply(RedisCalls& redis, const Fence& fence, std::span<const ReleaseRow* const> rows) {
     const BookBucket bucket{rows.front()->sale, rows.front()->item};
     std::vector<int64_t> applied;
-    std::vector<const ReleaseRow*> released;
+    std::vector<const ReleaseRow*> released, sold;
     for (const ReleaseRow* row : rows) {
         if (row->purchase) {
-            released.push_back(row);
+            (row->is_sold ? sold : released).push_back(row);
         } else if (is_answered(redis, restock_call(bucket, fence, std::to_string(row->number), row->units))) {
             applied.push_back(row->number);
         } else {
             return applied;
         }
     }
-    for (size_t at = 0; at < released.size(); at += entries_per_call_max) {
-        const auto some =
-            std::span(released).subspan(at, std::min(entries_per_call_max, released.size() - at));
-        std::vector<PurchaseId> purchases;
-        for (const ReleaseRow* row : some) purchases.push_back(*row->purchase);
-        if (!is_answered(redis, release_call(bucket, fence, purchases))) return applied;
-        for (const ReleaseRow* row : some) applied.push_back(row->number);
-    }
+    if (apply_purchases(redis, fence, released, applied)) apply_purchases(redis, fence, sold, applied);
     return applied;
 }
 
@@ -70,7 +83,8 @@ std::vector<int64_t> apply(RedisCalls& redis, const Fence& fence, std::span<cons
 StoreResult<Relay::Turn> Relay::step(const EpochLease& lease, RedisCalls& redis, Instant now) {
     return pg::guarded("relaying releases", [&] {
         const Rows waiting = connection_.run(
-            "SELECT r.number, r.sale, r.item, r.epoch, r.purchase, r.units, i.epoch > r.epoch "
+            "SELECT r.number, r.sale, r.item, r.epoch, r.purchase, r.units, i.epoch > r.epoch, "
+            "r.kind = 'sold' "
             "FROM releases r JOIN items i ON i.sale = r.sale AND i.id = r.item JOIN sales s ON s.id = r.sale "
             "WHERE r.applied_at_ms IS NULL AND s.state NOT IN ('closed', 'reconciled') "
             // Those of a book that is not there wait, and hold nobody else's up.

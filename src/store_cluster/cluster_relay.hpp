@@ -1,4 +1,5 @@
-// Relay: units that PostgreSQL has taken back, on their way into Redis.
+// Relay: units that PostgreSQL has taken back, on their way into Redis. Where payment takes the unit, also
+// those that are sold: their orders give their slots back.
 //
 // What returns units writes a release row in the same transaction, with the epoch that the stock row showed.
 // The relay applies it under exactly that epoch, keyed by the purchase (a restock: by the row), so that it

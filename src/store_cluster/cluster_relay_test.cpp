@@ -19,9 +19,10 @@ const ItemId item("phone");
 class RelayTest : public ::testing::Test {
 protected:
     void SetUp() override {
-        ASSERT_TRUE(orders->create_sale(phone_drop(10, 1), SaleState::open, t0).has_value());
+        ASSERT_TRUE(orders->create_sale(sold(), SaleState::open, t0).has_value());
         rebuild();
     }
+    virtual Sale sold() { return phone_drop(10, 1); }
 
     // Without the waits for those who sell: here nobody does.
     void rebuild() {
@@ -164,6 +165,84 @@ TEST_F(RelayTest, ARedisThatDoesNotAnswerKeepsItsRows) {
     server.stop();
     EXPECT_EQ(step(held).kept, 1u);
     EXPECT_EQ(waiting(), 1);
+}
+
+// Two orders at a time, and the unit goes when one is paid.
+class SlotsRelayTest : public RelayTest {
+protected:
+    Sale sold() override {
+        Sale made = phone_drop(10, 1);
+        made.stock_policy = StockPolicy::at_payment;
+        made.items.front().orders_max = 2;
+        return made;
+    }
+    OrderRecord order(uint64_t nth) {
+        return orders->reader().find_order(placement(nth, entry(1)).order)->value();
+    }
+    void move(const std::optional<OrderMove>& one) {
+        ASSERT_TRUE(one.has_value());
+        const auto moved = orders->move(std::vector{*one}, t0);
+        ASSERT_TRUE(moved.has_value() && moved->front() == Moved::done);
+    }
+    void hear(uint64_t nth, ProviderState state) {
+        const OrderRecord now = order(nth);
+        const PaymentRecord paying = orders->reader().find_payment(*now.payment)->value();
+        move(rule_on(now, paying, {state, paying.amount_minor, paying.currency, {}}).move);
+    }
+    uint32_t slots() { return read_peek(*ask(redis, peek_call(bucket)))->book->figures.slots_used; }
+};
+
+TEST_F(SlotsRelayTest, APaymentGivesTheSlotOfItsOrderBack) {
+    buy(1, alice);
+    buy(2, bob);
+    ASSERT_EQ(slots(), 2u);
+    move(begin_payment(order(1), PaymentId{7}, t0));
+    hear(1, ProviderState::captured);
+    EXPECT_EQ(step(lease(0ms)).kept, 1u) << "a relay that dies leaves the row";
+    EXPECT_EQ(step(lease()).applied, 1u);
+    EXPECT_EQ(slots(), 1u);
+    EXPECT_EQ(in_redis(), (Stock{10, 9, 0, 1}));
+    connection.run("UPDATE releases SET applied_at_ms = NULL");  // as if nobody had heard Redis' answer
+    EXPECT_EQ(step(lease()).applied, 1u);
+    EXPECT_EQ(slots(), 1u) << "once";
+    buy(3, carol);
+    EXPECT_EQ(slots(), 2u);
+}
+
+TEST_F(SlotsRelayTest, ALatePaymentThatFoundAUnitKeepsNoSlot) {
+    buy(1, alice);
+    move(begin_payment(order(1), PaymentId{7}, t0));
+    move(expire(order(1)));
+    hear(1, ProviderState::voided);
+    EXPECT_EQ(step(lease()).applied, 1u);
+    ASSERT_EQ(slots(), 0u);
+    hear(1, ProviderState::captured);
+    ASSERT_EQ(order(1).state, OrderState::reinstating);
+
+    const std::vector<ReserveEntry> entries{
+        {.purchase = purchase(11), .buyer = alice, .replaces = purchase(1)}};
+    const auto said = read_reserve(*ask(redis, reserve_call(bucket, fence, entries, t0)), 1);
+    ASSERT_TRUE(said.has_value() && said->front()->outcome == ReserveOutcome::accepted);
+    ASSERT_EQ(slots(), 1u);
+    LedgerEntry again = entry(11, alice);
+    again.replaces = purchase(1);
+    const auto placed = orders->place(position, std::vector{placement(position + 1, again)}, t0);
+    ASSERT_TRUE(placed.has_value() && placed->front() == Placed::reinstated);
+    EXPECT_EQ(step(lease()).applied, 1u);
+    EXPECT_EQ(slots(), 0u);
+    EXPECT_EQ(in_redis(), (Stock{10, 9, 0, 1}));
+}
+
+TEST_F(RelayTest, WhereTheOrderTookTheUnitItsPaymentIsNoRelease) {
+    buy(1, alice);
+    const OrderRecord order = orders->reader().find_order(placement(1, entry(1)).order)->value();
+    ASSERT_TRUE(orders->move(std::vector{*begin_payment(order, PaymentId{7}, t0)}, t0).has_value());
+    const OrderRecord paying = orders->reader().find_order(order.id)->value();
+    const PaymentRecord payment = orders->reader().find_payment(PaymentId{7})->value();
+    const auto ruled =
+        rule_on(paying, payment, {ProviderState::captured, payment.amount_minor, payment.currency, {}});
+    ASSERT_EQ(orders->move(std::vector{*ruled.move}, t0)->front(), Moved::done);
+    EXPECT_EQ(waiting(), 0);
 }
 
 }  // namespace

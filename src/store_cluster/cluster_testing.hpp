@@ -42,7 +42,9 @@ protected:
     // One process' worth of coordinator.
     struct Process {
         explicit Process(WithCluster& test, milliseconds takeover_after = 20s)
-            : connection(test.database.options()),
+            : Process(test, takeover_after, test.database.options()) {}
+        Process(WithCluster& test, milliseconds takeover_after, const pg::ConnectionOptions& postgres)
+            : connection(postgres),
               redis({.address = test.server->address(),
                      .setup = test.server->address(),
                      .wait_max = test.redis_answer_max}),

@@ -32,13 +32,13 @@ void ClusterWords::close() {
 }
 
 void ClusterWords::tell_word() {
+    const auto fence = bucket_->fence();
     if (!has_word_ || is_telling_ || !bucket_->lease_holds()) return;
-    if (!bucket_->holds()) return answer_all();  // nobody sells it; the next epoch is loaded from the row
-    const Fence fence = bucket_->fence();
-    if (told_epoch_ == fence.epoch && told_version_ >= word_.version) return see();
-    const auto sent = redis_.call(set_state_call(bucket_->id(), fence, word_),
+    if (!fence) return answer_all();  // nobody sells it; the next epoch is loaded from the row
+    if (told_epoch_ == fence->epoch && told_version_ >= word_.version) return see();
+    const auto sent = redis_.call(set_state_call(bucket_->id(), *fence, word_),
                                   [self = shared_from_this(), version = word_.version,
-                                   epoch = fence.epoch](const RedisResult<const redisReply*>& reply) {
+                                   epoch = fence->epoch](const RedisResult<const redisReply*>& reply) {
                                       self->is_telling_ = false;
                                       const auto said =
                                           reply ? read_number(**reply) : RedisResult<int64_t>(reply.error());
@@ -63,11 +63,12 @@ void ClusterWords::see() {
 }
 
 void ClusterWords::tell_paid() {
+    const auto fence = bucket_->fence();
     if (paid_.empty() || is_telling_paid_ || !bucket_->lease_holds()) return;
-    if (!bucket_->holds()) return paid_.clear();  // the next epoch is loaded with them
+    if (!fence) return paid_.clear();  // the next epoch is loaded with them
     const size_t rest = paid_.size() - std::min(paid_.size(), entries_per_call_max);
     const std::vector<PurchaseId> some(paid_.begin() + static_cast<std::ptrdiff_t>(rest), paid_.end());
-    const auto sent = redis_.call(sell_call(bucket_->id(), bucket_->fence(), some),
+    const auto sent = redis_.call(sell_call(bucket_->id(), *fence, some),
                                   [self = shared_from_this(), some](const auto& reply) {
                                       self->is_telling_paid_ = false;
                                       if (reply) return self->tell_paid();

@@ -180,7 +180,7 @@ std::vector<Rows> Connection::settle_simulated() {
 
 std::vector<Rows> Connection::settle() {
     if (options_.simulated) return settle_simulated();
-    const Deadline deadline = steady_clock::now() + options_.answer_max;
+    const Deadline deadline = steady_clock::now() + options_.answer_max + allowed_;
     std::vector<Rows> answers;
     if (queued_.empty()) return answers;
     if (is_broken() || PQpipelineSync(connection_) != 1) lose(trimmed(PQerrorMessage(connection_)));
@@ -307,6 +307,13 @@ Transaction::~Transaction() {
         }
     }
     connection_.in_transaction_ = false;
+    connection_.allowed_ = milliseconds(0);
+}
+
+void Transaction::allow(milliseconds statement_max) {
+    connection_.queue("SELECT set_config('statement_timeout', $1::bigint::text, true)",
+                      Params().add(statement_max.count()));
+    connection_.allowed_ = statement_max;
 }
 
 void Transaction::commit() {

@@ -104,6 +104,7 @@ private:
     std::unique_ptr<SimulatedServer> simulated_;                // in place of connection_
     std::vector<SimulatedServer::Statement> simulated_queued_;  // in place of queued_
     bool in_transaction_ = false;
+    milliseconds allowed_{0};  // more for an answer, in this transaction
     bool is_committing_ = false;
     bool was_warned_ = false;  // by the server, since the last settle
 };
@@ -116,6 +117,9 @@ public:
     ~Transaction();
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
+
+    // From here to its end a statement may take so long: for a read that is as large as a sale.
+    void allow(milliseconds statement_max);
 
     // Throws with outcome_unknown if no answer comes: it may have landed.
     void commit();

@@ -20,7 +20,8 @@ void Journal::stock_moved(StockMoveKind kind, const Units& units) {
     moves_.units.push(units.units);
 }
 
-void Journal::give_back(const Units& units) {
+void Journal::release(std::string_view kind, const Units& units) {
+    releases_.kinds.push(kind);
     releases_.sales.push(units.sale);
     releases_.items.push(units.item);
     releases_.purchases.push(units.purchase);
@@ -61,17 +62,18 @@ void Journal::queue(Connection& connection) const {
     }
     if (releases_.sales.size() > 0) {
         connection.queue(
-            "INSERT INTO releases(sale, item, epoch, purchase, units, made_at_ms) "
-            "SELECT t.sale, t.item, i.epoch, t.purchase, t.units, $1 "
-            "FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bigint[]) WITH ORDINALITY "
-            "AS t(sale, item, purchase, units, ordinal) "
+            "INSERT INTO releases(sale, item, epoch, purchase, units, made_at_ms, kind) "
+            "SELECT t.sale, t.item, i.epoch, t.purchase, t.units, $1, t.kind "
+            "FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::text[]) WITH ORDINALITY "
+            "AS t(sale, item, purchase, units, kind, ordinal) "
             "JOIN items i ON i.sale = t.sale AND i.id = t.item ORDER BY t.ordinal",
             Params()
                 .add(to_ms(now_))
                 .add(releases_.sales)
                 .add(releases_.items)
                 .add(releases_.purchases)
-                .add(releases_.units));
+                .add(releases_.units)
+                .add(releases_.kinds));
     }
 }
 

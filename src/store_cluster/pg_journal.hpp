@@ -31,12 +31,16 @@ public:
     void stock_moved(StockMoveKind kind, const Units& units);
     // A release row, with the epoch that the stock row shows.
     // REQUIRES: this transaction has the stock row locked, or the epoch could pass meanwhile.
-    void give_back(const Units& units);
+    void give_back(const Units& units) { release("returned", units); }
+    // Likewise: where payment takes the unit, the slot of an order that is paid.
+    void give_slot_back(const Units& units) { release("sold", units); }
 
     // What was noted goes with the statements that are queued.
     void queue(Connection& connection) const;
 
 private:
+    void release(std::string_view kind, const Units& units);
+
     const uint64_t partition_;
     const Instant now_;
     struct {
@@ -50,7 +54,7 @@ private:
         Integers units;
     } moves_;
     struct {
-        Texts sales, items;
+        Texts kinds, sales, items;
         Uuids purchases;
         Integers units;
     } releases_;

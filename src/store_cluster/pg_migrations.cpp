@@ -368,6 +368,10 @@ constexpr const char* migration_steps[] = {
     R"sql(
     ALTER TABLE late_records ADD COLUMN replaces uuid;
     )sql",
+    // Where payment takes the unit, an order that is paid gives its slot back: the row's purchase is sold.
+    R"sql(
+    ALTER TABLE releases ADD COLUMN kind text NOT NULL DEFAULT 'returned' CHECK(kind IN ('returned', 'sold'));
+    )sql",
 };
 
 }  // namespace

@@ -182,6 +182,7 @@ bool Moves::move_stock(const OrderMove& move) {
     const bool is_sold = after.hold == HoldState::sold;
     journal_.stock_moved(is_sold ? StockMoveKind::sold : StockMoveKind::released, units);
     if (!is_sold) journal_.give_back(units);
+    if (is_sold && move.before.hold == HoldState::open) journal_.give_slot_back(units);
     return true;
 }
 

@@ -328,8 +328,9 @@ Placed Placing::reinstate(const Placement& placement, ItemBatch& item, Continued
     reinstated_.holders.push(acceptance.purchase);
     reinstated_.sales.push(sale);
     reinstated_.items.push(entry.item.view());
-    journal_.stock_moved(StockMoveKind::sold,
-                         {sale, entry.item.view(), acceptance.purchase, acceptance.units});
+    const Journal::Units units{sale, entry.item.view(), acceptance.purchase, acceptance.units};
+    journal_.stock_moved(StockMoveKind::sold, units);
+    if (item.policy == StockPolicy::at_payment) journal_.give_slot_back(units);
     journal_.tell(EventKind::order_reinstated, {.sale = sale, .order = continued.order});
     journal_.tell(EventKind::order_paid, {.sale = sale, .order = continued.order});
     return Placed::reinstated;

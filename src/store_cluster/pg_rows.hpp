@@ -18,7 +18,7 @@ inline const std::string select_orders =
     "o.reason, s.stock_policy FROM orders o JOIN sales s ON s.id = o.sale ";
 inline const std::string select_purchases =
     "SELECT p.id, p.sale, p.item, p.buyer, p.units, p.sequence, p.accepted_at_ms, p.state, "
-    "coalesce(o.reason, p.reason), p.order_id, o.hold, coalesce(o.holder, o.purchase) = p.id "
+    "coalesce(o.reason, p.reason), p.order_id, o.hold, coalesce(o.holder, o.purchase) = p.id, p.epoch "
     "FROM purchases p LEFT JOIN orders o ON o.id = p.order_id AND o.sale = p.sale AND o.item = p.item ";
 inline const std::string select_payments =
     "SELECT y.id, y.order_id, y.state, y.version, y.amount_minor, y.currency, y.captured_minor, "

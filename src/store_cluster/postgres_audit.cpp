@@ -144,6 +144,15 @@ StoreResult<RepairOutcome> PostgresAudit::repair(const Repair& repair, Instant n
     });
 }
 
+// What a repair found is not in the book, and a live counter is never written over: the epoch has to end.
+// REQUIRES: this transaction has the stock row locked, or the epoch could pass meanwhile.
+void PostgresAudit::ask_for_rebuild(std::string_view sale, std::string_view item, std::string_view reason) {
+    connection_.run(
+        "INSERT INTO rebuild_requests(sale, item, epoch, reason) "
+        "SELECT sale, id, epoch, $3 FROM items WHERE sale = $1 AND id = $2 ON CONFLICT DO NOTHING",
+        Params().add(sale).add(item).add(reason));
+}
+
 RepairOutcome PostgresAudit::carry_out(const Acknowledge&, Instant) {
     return {};
 }
@@ -170,6 +179,7 @@ RepairOutcome PostgresAudit::carry_out(const ShiftUnits& shift, Instant now) {
     journal.stock_moved(StockMoveKind::repaired, {sale, item, {}, shift.available});
     journal.queue(connection_);
     connection_.settle();
+    ask_for_rebuild(sale, item, "a repair changed the stock row");
     return {.tell = RecountBook{shift.sale, shift.item}};
 }
 
@@ -181,7 +191,10 @@ RepairOutcome PostgresAudit::carry_out(const PlaceRecord& place, Instant now) {
     placement.record.position = at.position;
     constexpr bool locked = true;
     pg::Placing placing(connection_, {.partition = at.partition}, std::span(&placement, 1), now, locked);
-    return outcome_of(entry, placing.run().front());
+    RepairOutcome outcome = outcome_of(entry, placing.run().front());
+    if (outcome.tell && std::holds_alternative<TakeRecord>(*outcome.tell))
+        ask_for_rebuild(entry.sale.view(), entry.item.view(), "a repair made an order of a record");
+    return outcome;
 }
 
 RepairOutcome PostgresAudit::carry_out(const CancelPurchase& cancel, Instant now) {

@@ -42,6 +42,7 @@ private:
     RepairOutcome carry_out(const CancelPurchase&, Instant now);
     RepairOutcome carry_out(const OrderMove&, Instant now);
     RepairOutcome carry_out(const PaymentChange&, Instant now);
+    void ask_for_rebuild(std::string_view sale, std::string_view item, std::string_view reason);
 
     pg::Connection& connection_;
     std::optional<StoreError>& failure_;

@@ -27,11 +27,11 @@ Stock stock_of(const Row& row) {
         .units_total = units(0), .units_available = units(1), .units_held = units(2), .units_sold = units(3)};
 }
 
-// In one order.
 const std::string purchases_of_item =
     pg::select_purchases + "WHERE p.sale = $1 AND p.item = $2 ORDER BY p.partition, p.position";
-constexpr std::string_view epochs_of_item =
-    "SELECT epoch FROM purchases WHERE sale = $1 AND item = $2 ORDER BY partition, position";
+constexpr int epoch_column = 12;
+// For all purchases of an item: where that took longer each time, the item would never be sold again.
+constexpr std::chrono::minutes cut_read_max{5};
 
 }  // namespace
 
@@ -116,14 +116,14 @@ StoreResult<std::optional<EpochCut>> PostgresEpochs::cut(const SaleId& sale, con
         auto sales = pg::read_sales(connection_, sale);
         if (sales.empty()) throw pg::Failure(StoreErrc::damaged, "an item without its sale");
         cut.sale = std::move(sales.front());
-        const Params of_item = Params().add(sale.view()).add(item.view());
-        const Rows records = connection_.run(purchases_of_item, of_item);
-        const Rows epochs = connection_.run(epochs_of_item, of_item);
+        transaction.allow(cut_read_max);
+        const Rows records = connection_.run(purchases_of_item, Params().add(sale.view()).add(item.view()));
+        transaction.commit();
+        cut.purchases.reserve(records.size());
         for (size_t i = 0; i < records.size(); ++i) {
             cut.purchases.push_back(
-                {pg::purchase_of(records[i]), static_cast<uint64_t>(epochs[i].integer(0))});
+                {pg::purchase_of(records[i]), static_cast<uint64_t>(records[i].integer(epoch_column))});
         }
-        transaction.commit();
         return cut;
     });
 }
@@ -145,7 +145,8 @@ StoreResult<bool> PostgresEpochs::open(const SaleId& sale, const ItemId& item, u
 StoreResult<std::vector<WatchedItem>> PostgresEpochs::watch() {
     return guarded("watching the epochs", [&] {
         const Rows rows = connection_.run(
-            "SELECT i.sale, i.id, i.epoch, i.pin, s.state, s.version, coalesce(r.reason, '') "
+            "SELECT i.sale, i.id, i.epoch, i.pin, s.state, s.version, coalesce(r.reason, ''), "
+            "EXISTS (SELECT 1 FROM late_records l WHERE l.sale = i.sale AND l.item = i.id) "
             "FROM items i "
             "JOIN sales s ON s.id = i.sale "
             "LEFT JOIN rebuild_requests r ON r.sale = i.sale AND r.item = i.id AND r.epoch = i.epoch "
@@ -154,7 +155,8 @@ StoreResult<std::vector<WatchedItem>> PostgresEpochs::watch() {
             return WatchedItem{.now = epoch_of(row),
                                .state = pg::required(sale_state_of(row.text(4)), "sale state"),
                                .sale_version = static_cast<uint64_t>(row.integer(5)),
-                               .asked_for = std::string(row.text(6))};
+                               .asked_for = std::string(row.text(6)),
+                               .has_late = row.flag(7)};
         });
     });
 }

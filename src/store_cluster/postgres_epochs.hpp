@@ -65,6 +65,7 @@ struct WatchedItem {
     SaleState state = SaleState::draft;  // of the sale
     uint64_t sale_version = 0;
     std::string asked_for{};  // why this very epoch has to end, if somebody said so
+    bool has_late = false;    // records behind a SEAL that wait for the next one
 };
 
 // Everything that a Redis bucket is loaded with, as PostgreSQL has it at one moment.

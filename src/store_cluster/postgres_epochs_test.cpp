@@ -198,5 +198,24 @@ TEST_F(PostgresEpochsTest, TheOperatorHearsWhichEpochIsToEndAndWhenTheNextIsOpen
     EXPECT_EQ(rebuilds.ask(sale, unknown, "").error().code, StoreErrc::not_found);
 }
 
+TEST_F(PostgresEpochsTest, ACutMayReadForLongerThanAnyOtherStatement) {
+    const std::vector batch{placement(1, entry(1, alice))};
+    ASSERT_TRUE(orders->place(0, batch, t0).has_value());
+    const uint64_t closed = epochs.close(sale, item, now().epoch)->value();
+    // As many purchases as take two seconds to read.
+    database.spoil();
+    connection.run_script(
+        "SET search_path = doorbuster; ALTER TABLE purchases RENAME TO many; "
+        "CREATE VIEW purchases AS SELECT * FROM many WHERE pg_sleep(2) IS NOT NULL");
+    auto options = database.options();
+    options.statement_max = options.answer_max = 1s;
+    pg::Connection hasty(options);
+    EXPECT_THROW(hasty.run("SELECT count(*) FROM purchases"), pg::Failure);
+    const auto cut = PostgresEpochs(hasty).cut(sale, item, closed);
+    ASSERT_TRUE(cut.has_value()) << cut.error().text();
+    ASSERT_EQ((*cut)->purchases.size(), 1u);
+    EXPECT_THROW(hasty.run("SELECT count(*) FROM purchases"), pg::Failure) << "in that transaction only";
+}
+
 }  // namespace
 }  // namespace doorbuster

@@ -4,6 +4,7 @@ find_library(HIREDIS hiredis REQUIRED)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS book.lua book_control.lua)
 file(READ book.lua BOOK_LUA)
 file(READ book_control.lua BOOK_CONTROL_LUA)
+string(SHA256 BOOK_VERSION "${BOOK_LUA}${BOOK_CONTROL_LUA}")
 configure_file(redis_library.cpp.in redis_library.cpp @ONLY)
 
 doorbuster_library(redis_store

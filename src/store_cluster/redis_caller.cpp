@@ -1,5 +1,7 @@
 #include "store_cluster/redis_caller.hpp"
 
+#include "store_cluster/redis_library.hpp"
+
 namespace doorbuster {
 
 RedisResult<std::unique_ptr<RedisCalls>> RedisCaller::open_session(const RedisAddress& address,
@@ -32,6 +34,13 @@ RedisResult<RedisReplyPtr> RedisCaller::run(const RedisCall& call) {
 }
 
 RedisResult<void> RedisCaller::load_library() {
+    const auto version = run(library_version_call());
+    if (!version) return version.error();
+    const redisReply& said = **version;
+    const bool is_there =
+        said.type == REDIS_REPLY_STRING &&
+        std::string_view(said.str, static_cast<size_t>(said.len)) == redis_library_version();
+    if (is_there) return {};
     const auto setup = options_.open(options_.setup, options_.wait_max);
     if (!setup) return setup.error();
     const auto loaded = (*setup)->run(load_library_call());
@@ -44,10 +53,8 @@ RedisResult<std::optional<BookPeek>> RedisCaller::peek(const BookBucket& bucket)
     const auto reply = run(peek_call(bucket));
     if (!reply) return reply.error();
     // Redis lost everything, the library included.
-    if (const auto error = error_in(**reply);
-        error && error->detail.find("Function not found") != std::string::npos) {
+    if (const auto error = error_in(**reply); error && error->code == RedisErrc::missing)
         return std::optional<BookPeek>();
-    }
     auto peek = read_peek(**reply);
     if (!peek) return peek.error();
     if (!peek->book) return std::optional<BookPeek>();

@@ -32,6 +32,8 @@ public:
     [[nodiscard]] RedisResult<RedisReplyPtr> run(const RedisCall&);
     // For those who make several calls.
     [[nodiscard]] RedisResult<RedisCalls*> session();
+    // The function library, unless this very one is there: a fresh copy reads the pin anew, and where a
+    // replica has come since, the books that stand would be another Redis' all at once.
     [[nodiscard]] RedisResult<void> load_library();
     // None: Redis answers, and has no book of this bucket.
     [[nodiscard]] RedisResult<std::optional<BookPeek>> peek(const BookBucket&);

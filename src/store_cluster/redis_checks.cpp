@@ -100,8 +100,7 @@ std::optional<WarmUpFinding> library_fault(RedisSession& gate) {
     if (!reply) return unanswered("the server's user", reply.error());
     const auto error = error_in(**reply);
     if (!error) return std::nullopt;
-    if (error->detail.find("Function not found") == std::string::npos)
-        return unanswered("the server's user", *error);
+    if (error->code != RedisErrc::missing) return unanswered("the server's user", *error);
     return WarmUpFinding{
         .check = "redis.library",
         .what = "Redis does not have the function library yet",

@@ -91,7 +91,7 @@ TEST_F(RedisClients, PurchasesThatArriveTogetherTravelTogether) {
     constexpr size_t purchases = 2 * entries_per_call_max + 40;
     for (uint32_t i = 0; i < purchases; ++i) {
         ASSERT_TRUE(reserver.reserve({.purchase = purchase(i), .buyer = BuyerId(std::to_string(i))},
-                                     [&](const RedisResult<ReserveVerdict>& verdict) {
+                                     [&](const RedisResult<ReserveVerdict>& verdict, const Fence&) {
                                          ASSERT_TRUE(verdict);
                                          EXPECT_EQ(verdict->outcome, ReserveOutcome::accepted);
                                          sequences.push_back(verdict->take.sequence);
@@ -131,11 +131,12 @@ TEST_F(RedisClients, WhoWaitsBeyondTheBoundIsRefusedBeforeAnythingIsTaken) {
     {
         RedisReserver reserver(loop, client, book.bucket, [&] { return book.fence; });
         const auto reserve = [&](uint32_t number) {
-            return reserver.reserve({.purchase = purchase(number), .buyer = alice}, [&](const auto& verdict) {
-                EXPECT_EQ(verdict.error().code, RedisErrc::unreachable);
-                EXPECT_FALSE(verdict.error().outcome_unknown);
-                ++answers;
-            });
+            return reserver.reserve({.purchase = purchase(number), .buyer = alice},
+                                    [&](const auto& verdict, const Fence&) {
+                                        EXPECT_EQ(verdict.error().code, RedisErrc::unreachable);
+                                        EXPECT_FALSE(verdict.error().outcome_unknown);
+                                        ++answers;
+                                    });
         };
         for (uint32_t i = 0; i < RedisReserver::waiting_max; ++i) ASSERT_TRUE(reserve(i));
         const auto refused = reserve(RedisReserver::waiting_max);

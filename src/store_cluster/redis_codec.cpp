@@ -260,12 +260,17 @@ RedisCall load_library_call() {
     return {"FUNCTION", "LOAD", "REPLACE", std::string(redis_library())};
 }
 
+RedisCall library_version_call() {
+    return {"FCALL_RO", "doorbuster_version", "0"};
+}
+
 std::optional<RedisError> error_in(const redisReply& reply) {
     if (reply.type != REDIS_REPLY_ERROR) return std::nullopt;
     const std::string_view text(reply.str, static_cast<size_t>(reply.len));
-    const auto code = text.starts_with("FENCED")  ? RedisErrc::fenced
-                      : text.starts_with("NEWER") ? RedisErrc::newer
-                                                  : RedisErrc::refused;
+    const auto code = text.starts_with("FENCED")                                  ? RedisErrc::fenced
+                      : text.starts_with("NEWER")                                 ? RedisErrc::newer
+                      : text.find("Function not found") != std::string_view::npos ? RedisErrc::missing
+                                                                                  : RedisErrc::refused;
     return RedisError{code, std::string(text)};
 }
 

@@ -31,6 +31,7 @@ struct BookBucket {
 struct Fence {
     std::string pin;
     uint64_t epoch = 0;
+    friend bool operator==(const Fence&, const Fence&) = default;
 };
 
 // One call carries at most so many purchases; book.lua refuses more than 1000.
@@ -150,6 +151,7 @@ RedisCall winners_call(const BookBucket&, const Fence&, uint64_t after, uint32_t
 RedisCall find_call(const BookBucket&, const Fence&, std::span<const PurchaseId>);
 RedisCall outbox_call(const BookBucket&, const Fence&, const OutboxRange&, HandedTime = {});
 RedisCall load_library_call();
+RedisCall library_version_call();
 
 // What Redis says where it does not answer the call, in RedisError's words.
 std::optional<RedisError> error_in(const redisReply&);

@@ -16,6 +16,7 @@ enum class RedisErrc : uint8_t {
     busy,         // as much is under way as may be; nothing was sent
     fenced,       // not the Redis, or not the epoch, that the caller's lease names
     newer,        // load: a book of the same or of a newer epoch is there
+    missing,      // the functions are not there
     refused,      // Redis says no: out of memory, read-only, loading, not permitted, malformed
     garbled,      // an answer that cannot be right
 };

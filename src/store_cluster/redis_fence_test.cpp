@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "store_cluster/redis_caller.hpp"
 #include "store_cluster/redis_funnel.hpp"
 #include "store_cluster/redis_testing.hpp"
 
@@ -73,6 +74,29 @@ TEST(RedisFence, AReplicaThatArrivesInMidSaleEndsNoLease) {
     RedisSession replica = other.connect();
     follow(replica, book.server);
     EXPECT_TRUE(book.reserve(of_alice));
+}
+
+// Another item's rebuild sees to it that the functions are there.
+TEST(RedisFence, TheFunctionsAreLoadedOnlyWhereTheseVeryOnesAreMissing) {
+    LoadedBook book(5, soon, on_a_port);
+    RedisCaller caller({.address = book.server.address(), .setup = book.server.address()});
+    RedisServer other(soon, on_a_port);
+    RedisSession replica = other.connect();
+    follow(replica, book.server);
+    ASSERT_TRUE(caller.load_library());
+    EXPECT_EQ(book.peek().pin, book.fence.pin) << "the replication id is another, and nothing was lost";
+    EXPECT_TRUE(book.reserve(of_alice));
+
+    const std::string older =
+        "#!lua name=doorbuster\n"
+        "redis.register_function{function_name = 'doorbuster_version', callback = function() return '1' end, "
+        "flags = {'no-writes'}}";
+    ASSERT_FALSE(error_in(*ask(book.redis, {"FUNCTION", "LOAD", "REPLACE", older})));
+    ASSERT_TRUE(caller.load_library());
+    EXPECT_TRUE(book.peek().book);
+    ASSERT_FALSE(error_in(*ask(book.redis, {"FUNCTION", "FLUSH"})));
+    ASSERT_TRUE(caller.load_library());
+    EXPECT_TRUE(book.peek().book);
 }
 
 // However the snapshot of the other one is loaded.

@@ -6,5 +6,7 @@
 namespace doorbuster {
 
 std::string_view redis_library();
+// What its function doorbuster_version answers: a hash of the text.
+std::string_view redis_library_version();
 
 }  // namespace doorbuster

@@ -18,7 +18,8 @@ struct RedisReserver::State : std::enable_shared_from_this<State> {
 
     void leave_soon();
     void leave();
-    void arrived(const std::vector<Answered>& asked, const RedisResult<const redisReply*>& reply);
+    void arrived(const std::vector<Answered>& asked, const Fence& under,
+                 const RedisResult<const redisReply*>& reply);
 
     boost::asio::io_context& context;
     RedisAsyncCalls& client;
@@ -34,7 +35,7 @@ RedisReserver::RedisReserver(boost::asio::io_context& context, RedisAsyncCalls& 
 
 RedisReserver::~RedisReserver() {
     for (const auto& one : std::exchange(state_->waiting, {}))
-        one.answered(RedisError{RedisErrc::unreachable, "stopped before it was sent"});
+        one.answered(RedisError{RedisErrc::unreachable, "stopped before it was sent"}, {});
 }
 
 RedisResult<void> RedisReserver::reserve(const ReserveEntry& entry, Answered answered) {
@@ -64,14 +65,18 @@ void RedisReserver::State::leave() {
         asked.push_back(std::move(waiting.front().answered));
         waiting.pop_front();
     }
+    const auto under = fence();
+    if (!under)
+        return arrived(asked, {}, RedisError{RedisErrc::unreachable, "the lease is over: it was not sent"});
     const auto shared = std::make_shared<std::vector<Answered>>(std::move(asked));
-    const auto sent = client.call(
-        reserve_call(bucket, fence(), entries),
-        [self = shared_from_this(), shared](const auto& reply) { self->arrived(*shared, reply); });
-    if (!sent) arrived(*shared, sent.error());
+    const auto sent = client.call(reserve_call(bucket, *under, entries),
+                                  [self = shared_from_this(), shared, under](const auto& reply) {
+                                      self->arrived(*shared, *under, reply);
+                                  });
+    if (!sent) arrived(*shared, *under, sent.error());
 }
 
-void RedisReserver::State::arrived(const std::vector<Answered>& asked,
+void RedisReserver::State::arrived(const std::vector<Answered>& asked, const Fence& under,
                                    const RedisResult<const redisReply*>& reply) {
     const auto verdicts = reply ? read_reserve(**reply, asked.size())
                                 : RedisResult<std::vector<std::optional<ReserveVerdict>>>(reply.error());
@@ -80,11 +85,11 @@ void RedisReserver::State::arrived(const std::vector<Answered>& asked,
     if (is_leaving) leave();
     for (size_t i = 0; i < asked.size(); ++i) {
         if (!verdicts) {
-            asked[i](verdicts.error());
+            asked[i](verdicts.error(), under);
         } else if (const auto& verdict = (*verdicts)[i]) {
-            asked[i](*verdict);
+            asked[i](*verdict, under);
         } else {
-            asked[i](RedisError{RedisErrc::refused, "the outbox could not be written"});
+            asked[i](RedisError{RedisErrc::refused, "the outbox could not be written"}, under);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "store_cluster/redis_client.hpp"
 
@@ -16,9 +17,11 @@ namespace doorbuster {
 
 class RedisReserver {
 public:
-    // What the lease names; asked when a call leaves, for all that it carries.
-    using CurrentFence = std::function<Fence()>;
-    using Answered = std::function<void(const RedisResult<ReserveVerdict>&)>;
+    // What the lease names; asked when a call leaves, for all that it carries. None: it does not leave, and
+    // they hear `unreachable`.
+    using CurrentFence = std::function<std::optional<Fence>()>;
+    // `under`: the fence that its call went with.
+    using Answered = std::function<void(const RedisResult<ReserveVerdict>&, const Fence& under)>;
     static constexpr size_t waiting_max = 4096;
 
     RedisReserver(boost::asio::io_context&, RedisAsyncCalls&, const BookBucket&, CurrentFence);
