@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "store_cluster/ledger_scan.hpp"
+
 namespace doorbuster {
 
 namespace {
@@ -10,7 +12,6 @@ using std::chrono::steady_clock;
 
 constexpr std::string_view reading_ledger = "read the Kafka ledger";
 constexpr milliseconds slice{20};  // the library waits until a batch is full: so long at a time
-constexpr size_t scan_batch = 4096;
 
 LedgerRecord record_of(KafkaReadRecord&& read) {
     LedgerRecord record{.position = static_cast<uint64_t>(read.offset) + 1, .entry = {}};
@@ -39,18 +40,10 @@ StoreResult<std::vector<LedgerRecord>> KafkaLedger::read_after(uint64_t position
 
 StoreResult<std::optional<LedgerRecord>> KafkaLedger::find_after(uint64_t position,
                                                                  const PurchaseId& purchase) {
-    for (size_t left = options_.scan_records_max; left > 0;) {
-        auto records = read(position, std::min(left, scan_batch), options_.scan_wait_max);
-        if (!records) return records.error();
-        if (records->empty()) return std::optional<LedgerRecord>();
-        for (LedgerRecord& record : *records) {
-            if (record.entry && record.entry->acceptance.purchase == purchase) return std::optional(record);
-        }
-        position = records->back().position;
-        left -= records->size();
-    }
-    return kafka_error(StoreErrc::unavailable, reading_ledger,
-                       fmt::format("more than {} records are not placed yet", options_.scan_records_max));
+    const LedgerScan scan{position, purchase, options_.scan_records_max};
+    return scan.run(reading_ledger, [this](uint64_t at, size_t count_max) {
+        return read(at, count_max, options_.scan_wait_max);
+    });
 }
 
 StoreResult<LedgerCut> KafkaLedger::end() {

@@ -1,13 +1,12 @@
 #include "store_cluster/kafka_whole_ledger.hpp"
 
-#include <fmt/format.h>
+#include "store_cluster/ledger_scan.hpp"
 
 namespace doorbuster {
 
 namespace {
 
 constexpr std::string_view reading_all = "read all of the Kafka ledger";
-constexpr size_t records_per_read = 4096;
 
 }  // namespace
 
@@ -41,18 +40,8 @@ StoreResult<std::vector<LedgerRecord>> KafkaWholeLedger::read_after(uint64_t pos
 
 StoreResult<std::optional<LedgerRecord>> KafkaWholeLedger::find_after(uint64_t position,
                                                                       const PurchaseId& purchase) {
-    for (size_t left = options_.scan_records_max; left > 0;) {
-        auto records = read_after(position, std::min(left, records_per_read));
-        if (!records) return records.error();
-        if (records->empty()) return std::optional<LedgerRecord>();
-        for (LedgerRecord& record : *records) {
-            if (record.entry && record.entry->acceptance.purchase == purchase) return std::optional(record);
-        }
-        position = records->back().position;
-        left -= records->size();
-    }
-    return kafka_error(StoreErrc::unavailable, reading_all,
-                       fmt::format("more than {} records are behind it", options_.scan_records_max));
+    const LedgerScan scan{position, purchase, options_.scan_records_max};
+    return scan.run(reading_all, [this](uint64_t at, size_t count_max) { return read_after(at, count_max); });
 }
 
 StoreResult<LedgerCut> KafkaWholeLedger::end() {
