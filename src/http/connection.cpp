@@ -83,7 +83,7 @@ void Connection::begin_drain() {
         return settle();
     }
     if (closed_ || waiting_ != Waiting::idle) return;
-    if (!has_unread()) close();  // else its request is read next, answered, and then it closes
+    if (!resuming_ && !has_unread()) close();  // else its request is read next, answered, and then it closes
     settle();
 }
 
@@ -94,7 +94,13 @@ bool Connection::has_unread() {
 
 bool Connection::give_way() {
     CHECK(waiting_ == Waiting::idle && !closed_);
-    if (has_unread()) return false;
+    if (resuming_) return false;
+    if (has_unread()) {
+        // Also what a read has stopped in front of, as it does at urgent data.
+        readable_ = true;
+        home_.loop().again(*this);
+        return false;
+    }
     close();
     settle();
     return true;
@@ -209,6 +215,8 @@ void Connection::proceed() {
         linger();
     } else {
         receive();
+        // One that was busy when the drain began.
+        if (waiting_ == Waiting::idle && home_.is_draining() && !has_unread()) close();
     }
 }
 

@@ -75,6 +75,7 @@ void Connections::drain(std::function<void()> drained) {
     CHECK(!is_draining_);
     is_draining_ = true;
     drained_ = std::move(drained);
+    resume_all();  // who was answered in this turn is idle then, and goes with the others
     for (size_t i = open_.size(); i-- > 0;) open_[i]->begin_drain();
     announce_drained();
 }

@@ -60,8 +60,13 @@ void EventLoop::forget(Watcher& watcher) {
         epoll_event& event = events_[static_cast<size_t>(i)];
         if (event.data.ptr == &watcher) event.data.ptr = nullptr;
     }
+    if (!std::exchange(watcher.is_due_again_, false)) return;
     std::replace(again_now_.begin(), again_now_.end(), &watcher, static_cast<Watcher*>(nullptr));
     std::erase(again_, &watcher);
+}
+
+void EventLoop::again(Watcher& watcher) {
+    if (!std::exchange(watcher.is_due_again_, true)) again_.push_back(&watcher);
 }
 
 void EventLoop::post(Task task) {
@@ -140,7 +145,10 @@ bool EventLoop::take_again() {
     if (again_.empty()) return false;
     again_now_.swap(again_);
     for (size_t i = 0; i < again_now_.size(); ++i) {
-        if (again_now_[i] != nullptr) again_now_[i]->ready({.readable = true});
+        if (again_now_[i] == nullptr) continue;  // forgotten meanwhile
+        Watcher& watcher = *std::exchange(again_now_[i], nullptr);
+        watcher.is_due_again_ = false;
+        watcher.ready({.readable = true});
     }
     again_now_.clear();
     return true;

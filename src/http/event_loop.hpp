@@ -40,10 +40,12 @@ public:
 
     class Watcher {
     public:
+        virtual ~Watcher() = default;
         virtual void ready(Readiness) = 0;
 
-    protected:
-        ~Watcher() = default;
+    private:
+        friend class EventLoop;
+        bool is_due_again_ = false;
     };
 
     // One task, once, at a time. REQUIRES: it goes before its loop.
@@ -71,8 +73,8 @@ public:
     [[nodiscard]] bool watch(const Descriptor& socket, Watcher& watcher);
     // Before the socket is closed: nothing that is known of it already reaches the watcher any more.
     void forget(Watcher& watcher);
-    // The watcher is told in the next turn that it can read.
-    void again(Watcher& watcher) { again_.push_back(&watcher); }
+    // The watcher is told in the next turn that it can read; once, however often it asks.
+    void again(Watcher& watcher);
 
     void post(Task task);  // runs on the loop's thread, in order
 
@@ -96,7 +98,7 @@ private:
     // The loop's thread's.
     std::array<epoll_event, 256> events_{};
     int event_ = 0, events_size_ = 0;  // the one in hand, of so many
-    std::vector<Watcher*> again_;      // bound: a few for each socket
+    std::vector<Watcher*> again_;      // bound: one for each socket
     std::vector<Watcher*> again_now_;
     std::vector<Timer*> timers_;   // those that are set; few
     std::vector<Task> tasks_now_;  // kept for its memory

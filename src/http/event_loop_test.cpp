@@ -112,17 +112,27 @@ TEST(EventLoop, WhoIsForgottenIsNotCalledAnyMore) {
     EXPECT_EQ(watchers[0].seen.size() + watchers[1].seen.size(), 1u);
 }
 
-TEST(EventLoop, AWatcherMayForgetItselfAmongThoseToBeCalledAgain) {
+TEST(EventLoop, WhoIsForgottenAmongThoseToBeCalledAgainIsNotCalledAnyMore) {
     EventLoop loop;
-    Pair pair;
     Noting watcher, other;
-    loop.again(watcher);
+    other.then = [&] { loop.forget(watcher); };
     loop.again(other);
     loop.again(watcher);
-    other.then = [&] { loop.forget(watcher); };
+    run_all(loop);
+    EXPECT_EQ(watcher.seen.size(), 0u);
+    EXPECT_EQ(other.seen.size(), 1u);
+    loop.again(watcher);
     run_all(loop);
     EXPECT_EQ(watcher.seen.size(), 1u);
-    EXPECT_EQ(other.seen.size(), 1u);
+}
+
+TEST(EventLoop, WhoAsksTwiceIsCalledAgainOnce) {
+    EventLoop loop;
+    Noting watcher;
+    loop.again(watcher);
+    loop.again(watcher);
+    run_all(loop);
+    EXPECT_EQ(watcher.seen.size(), 1u);
 }
 
 TEST(EventLoop, TasksRunInOrderAndThoseThatATaskPostsAfterThem) {

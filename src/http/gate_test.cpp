@@ -214,6 +214,27 @@ TEST_F(GateTest, DrainAnswersWhatIsInHandAndClosesTheRest) {
     gate_->stop();
 }
 
+// Both are there when the loop looks: the request is handled before the drain, and its answer leaves after
+// it.
+TEST_F(GateTest, ADrainThatComesWithARequestAnswersItAndCloses) {
+    start({.idle_deadline = std::chrono::minutes(10)});
+    Client client = connect();
+    EXPECT_EQ(client.ask(get("/echo")).status(), 200);
+    std::promise<void> held, go_on, drained;
+    gate_->post([&] {
+        held.set_value();
+        go_on.get_future().wait();
+    });
+    held.get_future().wait();
+    client.send(get("/echo"));
+    gate_->drain([&] { drained.set_value(); });
+    go_on.set_value();
+    EXPECT_EQ(client.read().status(), 200);
+    EXPECT_TRUE(client.is_closed());
+    drained.get_future().get();
+    gate_->stop();
+}
+
 TEST_F(GateTest, AcceptingPausesAtTheBoundUntilOneCloses) {
     start({.connections_max = 2});
     Client first = connect(), second = connect();

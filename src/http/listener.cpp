@@ -187,6 +187,7 @@ bool Listener::make_room() {
         return false;
     }
     if (connections_->make_room()) return connections_->has_room();
+    if (std::exchange(waits_for_room_, true)) return false;
     connections_->count_accept_pause();
     tell_of_pause("server.connections_max is reached");
     return false;
@@ -197,6 +198,7 @@ bool Listener::accept_one() {
     auto size = static_cast<socklen_t>(from.capacity());
     Descriptor accepted(::accept4(socket_.number(), from.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!accepted.is_open()) return false;
+    waits_for_room_ = false;
     from.resize(size);
     return connections_->add(std::move(accepted), address_of(from));
 }

@@ -52,6 +52,7 @@ private:
     uint64_t pauses_untold_ = 0;
     bool has_waiting_ = false;  // somebody may wait: no accept has found nobody since the last one came
     bool is_pausing_ = false;
+    bool waits_for_room_ = false;  // and has said so
 };
 
 }  // namespace doorbuster

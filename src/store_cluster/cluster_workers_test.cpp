@@ -108,8 +108,10 @@ TEST_F(ClusterWorkersTest, AnOrderIsDatedWhenItIsMadeHoweverLongTheLeasesWaited)
     {
         pg::Transaction holding(connection);
         connection.run("SELECT 1 FROM partition_leases FOR UPDATE");
-        auto stepped = std::async([&] { (void)workers.step(uptime += 1min); });
+        auto stepped = std::async([&] { (void)workers.step(uptime += until_next_look); });
+        const auto deadline = std::chrono::steady_clock::now() + reports_max;
         while (watching.read_integer("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
+            ASSERT_LT(std::chrono::steady_clock::now(), deadline);
         }
         now_ms += 60'000;
         holding.commit();

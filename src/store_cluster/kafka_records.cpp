@@ -366,7 +366,13 @@ void KafkaRecords::replace_producer() {
     if (!next) {
         log_error("a Kafka producer that failed cannot be replaced yet", {{"reason", next.error().text()}});
         const pg::BootTime now = pg::boot_time();
-        for (const uint64_t ticket : in_hand_->up_to(in_hand_->ticket_last())) {
+        std::vector<uint64_t> tickets;
+        {
+            // Behind whoever is in the middle of a produce(), who may take its record back.
+            std::lock_guard lock(producer_mutex_);
+            tickets = in_hand_->up_to(in_hand_->ticket_last());
+        }
+        for (const uint64_t ticket : tickets) {
             const InHand::Record& record = in_hand_->at(ticket);
             if (record.is_returned && record.give_up_at <= now) in_hand_->give_up(ticket, reason);
         }
