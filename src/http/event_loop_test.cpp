@@ -1,6 +1,7 @@
 #include "http/event_loop.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -94,6 +95,31 @@ TEST(EventLoop, WhoAsksIsCalledAgainAfterTheOthers) {
     run_all(loop);
     EXPECT_EQ(order.size(), 4u);
     EXPECT_LT(order.find('m'), 2u);
+}
+
+// What tells how long everybody waits stands in line with everybody (DelayProbe).
+TEST(EventLoop, MoreThanATurnTakesAreCalledInTheOrderInWhichTheyBecameReady) {
+    constexpr size_t many = 300;
+    EventLoop loop;
+    std::vector<Descriptor> events;
+    std::vector<Noting> watchers(many);
+    std::vector<size_t> order;
+    for (size_t i = 0; i < many; ++i) {
+        events.emplace_back(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        ASSERT_TRUE(loop.watch(events.back(), watchers[i]));
+    }
+    run_all(loop);  // each could be written to
+    for (size_t i = 0; i < many; ++i) watchers[i].then = [&order, i] { order.push_back(i); };
+    std::vector<size_t> expected;
+    for (size_t i = many; i-- > 0;) {
+        const uint64_t one = 1;
+        ASSERT_EQ(::write(events[i].number(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+        expected.push_back(i);
+    }
+    ASSERT_TRUE(loop.run_once());
+    EXPECT_LT(order.size(), many);
+    run_all(loop);
+    EXPECT_EQ(order, expected);
 }
 
 // Two that are ready in one turn: the first one that is called makes the loop forget the other.

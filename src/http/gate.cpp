@@ -9,18 +9,11 @@
 #include "base/check.hpp"
 #include "base/threads.hpp"
 #include "http/connections.hpp"
+#include "http/delay_probe.hpp"
 #include "http/event_loop.hpp"
 #include "http/listener.hpp"
 
 namespace doorbuster {
-
-namespace {
-
-Uptime uptime() {
-    return std::chrono::duration_cast<Uptime>(std::chrono::steady_clock::now().time_since_epoch());
-}
-
-}  // namespace
 
 struct Gate::State {
     State(Gate& gate, uint16_t own_index, const GateOptions& own_options)
@@ -29,11 +22,10 @@ struct Gate::State {
           listener(loop, own_options.listen),
           connections(gate, loop, own_options, [this] { listener.room_again(); }),
           ticker(loop),
-          sense_timer(loop) {}
+          probe(loop, sensor) {}
 
     void run();
     void tick();
-    void sense(Uptime due);
     void take_replies();
 
     const uint16_t index;
@@ -43,9 +35,9 @@ struct Gate::State {
     EventLoop loop;
     Listener listener;
     Connections connections;
-    EventLoop::Timer ticker, sense_timer;
+    EventLoop::Timer ticker;
     DelaySensor sensor;
-    bool senses = false;  // from when somebody asks for it: a hundred times a second is much for an idle gate
+    DelayProbe probe;
     Handler* handler = nullptr;
     std::vector<PurchaseReply> taken;  // kept for its memory
 
@@ -85,9 +77,7 @@ size_t Gate::connections_max() const {
     return state_->connections.options()->connections_max;
 }
 DelaySensor& Gate::delay_sensor() {
-    state_->loop.post([state = state_.get()] {
-        if (!std::exchange(state->senses, true)) state->sense(uptime());
-    });
+    state_->loop.post([state = state_.get()] { state->probe.begin(); });
     return state_->sensor;
 }
 GateFigures Gate::figures() const {
@@ -105,14 +95,6 @@ void Gate::State::tick() {
     connections.tick();
     connections.gather([this] { handler->tick(); });
     ticker.set(std::chrono::steady_clock::now() + Connections::tick_every, [this] { tick(); });
-}
-
-// A timer that runs late tells how long everything else that is due here waits.
-void Gate::State::sense(Uptime due) {
-    const Uptime now = uptime();
-    sensor.ticked(due, now);
-    const Uptime next = now + DelaySensor::period;
-    sense_timer.set(std::chrono::steady_clock::time_point(next), [this, next] { sense(next); });
 }
 
 void Gate::set_options(const GateOptions& options) {
