@@ -194,23 +194,31 @@ void PurchaseEndpoints::answer_accepted(Exchange& exchange, const Book::ReserveA
     const std::string id = answer.purchase.hex();
     const bool has_ended = answer.state == HoldState::finished;
 
-    // Bound: the ids' own bounds, four numbers, and the names: below 450 bytes.
-    std::array<char, 640> text;
-    const auto written = fmt::format_to_n(
-        text.data(), text.size(),
+    // Bound: the names of sale and item, three numbers, and below 250 bytes of all else.
+    CHECK(sale.size() <= SaleId::bytes_max);
+    std::array<char, 250 + SaleId::bytes_max + ItemId::bytes_max + 3 * 20> text;
+    const char* const end = fmt::format_to(
+        text.data(),
         FMT_COMPILE(
             R"({{"id":"{}","status":"{}","sale":"{}","item":"{}","quantity":{},"sequence":{},"accepted_at":"{}","accepted_at_ms":{}}})"),
         id, has_ended ? "cancelled" : "accepted", sale, body->item.view(), body->quantity, answer.sequence,
-        format_rfc3339(answer.accepted_at), to_ms(answer.accepted_at));
-    CHECK(written.size <= text.size());
+        shown(answer.accepted_at), to_ms(answer.accepted_at));
 
-    std::array<char, 128> headers;
-    const auto head = fmt::format_to_n(headers.data(), headers.size(),
-                                       FMT_COMPILE("{}Location: /v1/purchases/{}\r\n"), no_store, id);
-    CHECK(head.size <= headers.size());
-    replies_.send(
-        exchange,
-        Response{.status = 202, .headers = {headers.data(), head.size}, .body = {text.data(), written.size}});
+    std::array<char, no_store.size() + 60> headers;
+    const char* const headers_end =
+        fmt::format_to(headers.data(), FMT_COMPILE("{}Location: /v1/purchases/{}\r\n"), no_store, id);
+    replies_.send(exchange, Response{.status = 202,
+                                     .headers = {headers.data(), headers_end},
+                                     .body = {text.data(), end}});
+}
+
+// Those who were accepted together have the same moment.
+std::string_view PurchaseEndpoints::shown(Instant at) {
+    if (at != shown_at_ || shown_text_.empty()) {
+        shown_at_ = at;
+        shown_text_ = format_rfc3339(at);
+    }
+    return shown_text_;
 }
 
 void PurchaseEndpoints::show(Exchange& exchange, std::string_view purchase) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "http/door.hpp"
@@ -40,6 +41,7 @@ public:
 private:
     void announce(PurchaseOutcome, const PurchaseReply&);
     void answer_accepted(Exchange&, const Book::ReserveAnswer&);
+    std::string_view shown(Instant);
 
     Services& services_;
     Gate& gate_;
@@ -48,6 +50,10 @@ private:
     Door& door_;
     SalesEndpoints& sales_;
     NegativeCache& not_found_;
+
+    // The last moment that was shown, and how.
+    Instant shown_at_{};
+    std::string shown_text_;
 };
 
 // 1 to 255 visible ASCII characters.

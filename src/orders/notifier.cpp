@@ -11,6 +11,9 @@ namespace doorbuster {
 namespace {
 
 constexpr Uptime count_every = std::chrono::seconds(1);
+// Events that nobody wants are passed over in large steps: each is a commit, and a sync of the disk that
+// orders are placed on.
+constexpr size_t passed_over_max = 16'384;
 constexpr uint32_t status_gone = 410;  // the receiver's word that it wants no more of this
 
 bool is_success(uint32_t status) {
@@ -45,14 +48,15 @@ StoreResult<bool> Notifier::step(Instant now, Uptime uptime) {
     }
     look_at_ = uptime + options_.look_every;
     if (const auto written = flush(now); !written) return written.error();
-    const auto taken = outbox_.take_events(options_.batch_max, is_delivering_, now);
+    const size_t count_max = is_delivering_ ? options_.batch_max : passed_over_max;
+    const auto taken = outbox_.take_events(count_max, is_delivering_, now);
     if (!taken) return taken.error();
     if (is_delivering_) {
         if (const auto read = read_ahead(now); !read) return read.error();
         if (const auto filled = fill(); !filled) return filled.error();
     }
     if (const auto counted = count(uptime); !counted) return counted.error();
-    return *taken == options_.batch_max || wants_to_look(uptime);
+    return *taken == count_max || wants_to_look(uptime);
 }
 
 // Answers are written together, not one by one: each commit is a sync of the disk that orders

@@ -49,6 +49,34 @@ constexpr const char* ledger_migrations[] = {
     DROP TABLE ledger;
     ALTER TABLE ledger_in_order RENAME TO ledger;
     )sql",
+    // An index over every record's sequence was half of what a record cost. Numbers only rise, so the last one
+    // of each item says as much: whoever appends moves it on, and is refused where it is not below theirs.
+    R"sql(
+    CREATE TABLE ledger_by_position(
+        position       INTEGER PRIMARY KEY,
+        sale           TEXT    NOT NULL,
+        item           TEXT    NOT NULL,
+        epoch          INTEGER NOT NULL DEFAULT 0,
+        bucket         INTEGER NOT NULL DEFAULT 0,
+        sequence       INTEGER NOT NULL,
+        purchase       BLOB    NOT NULL,
+        buyer          TEXT    NOT NULL,
+        units          INTEGER NOT NULL,
+        accepted_at_ms INTEGER NOT NULL,
+        replaces       BLOB
+    );
+    INSERT INTO ledger_by_position SELECT position, sale, item, epoch, bucket, sequence, purchase, buyer, units,
+        accepted_at_ms, replaces FROM ledger;
+    DROP TABLE ledger;
+    ALTER TABLE ledger_by_position RENAME TO ledger;
+    CREATE TABLE last_sequences(
+        sale     TEXT    NOT NULL,
+        item     TEXT    NOT NULL,
+        sequence INTEGER NOT NULL,
+        PRIMARY KEY(sale, item)
+    ) WITHOUT ROWID;
+    INSERT INTO last_sequences SELECT sale, item, max(sequence) FROM ledger GROUP BY sale, item;
+    )sql",
 };
 
 // What is in flight (in the ledger, behind the worker's position) is still available here.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "sale/sale.hpp"
 #include "store_sqlite/columns.hpp"
@@ -14,6 +16,8 @@ using sqlite::guarded;
 using sqlite::Rows;
 
 namespace {
+
+constexpr const char* given_twice = "a sequence number of an item was given twice";
 
 constexpr std::string_view select_records =
     "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms, "
@@ -47,7 +51,8 @@ LedgerRecord record_of(const sqlite::Statement& row) {
 SqliteLedgerReader::SqliteLedgerReader(const std::string& path)
     : connection_(path, Access::read),
       after_(connection_, std::string(select_records) + "WHERE position > ? ORDER BY position LIMIT ?"),
-      ids_after_(connection_, "SELECT position, purchase FROM ledger WHERE position > ? ORDER BY position") {
+      ids_after_(connection_, "SELECT position, purchase FROM ledger WHERE position > ? ORDER BY position"),
+      end_(connection_, "SELECT coalesce(max(position), 0) FROM ledger") {
     connection_.execute("PRAGMA query_only = ON");
 }
 
@@ -59,6 +64,9 @@ StoreResult<std::unique_ptr<SqliteLedgerReader>> SqliteLedgerReader::open(const 
 StoreResult<std::vector<LedgerRecord>> SqliteLedgerReader::read_after(uint64_t position, size_t count_max) {
     return guarded("reading the ledger", [&] {
         std::vector<LedgerRecord> records;
+        const uint64_t end = end_position();
+        if (end <= position) return records;
+        records.reserve(std::min<size_t>(count_max, end - position));
         Rows rows(after_.bind(1, static_cast<int64_t>(position)).bind(2, static_cast<int64_t>(count_max)));
         while (rows.next()) records.push_back(record_of(after_));
         return records;
@@ -91,11 +99,13 @@ StoreResult<std::optional<LedgerRecord>> SqliteLedgerReader::find_after(uint64_t
     });
 }
 
+uint64_t SqliteLedgerReader::end_position() {
+    Rows rows(end_);
+    return rows.next() ? static_cast<uint64_t>(rows->integer(0)) : 0;
+}
+
 StoreResult<LedgerCut> SqliteLedgerReader::end() {
-    return guarded("reading the ledger's end", [&] {
-        return LedgerCut(
-            static_cast<uint64_t>(connection_.read_integer("SELECT coalesce(max(position), 0) FROM ledger")));
-    });
+    return guarded("reading the ledger's end", [&] { return LedgerCut(end_position()); });
 }
 
 SqliteLedger::SqliteLedger(const std::string& path) : connection_(path, Access::write) {
@@ -104,10 +114,45 @@ SqliteLedger::SqliteLedger(const std::string& path) : connection_(path, Access::
                                                   "INSERT INTO ledger(sale, item, purchase, buyer, units, "
                                                   "sequence, accepted_at_ms, replaces) "
                                                   "VALUES(?,?,?,?,?,?,?,?)");
+    move_number_ = std::make_unique<sqlite::Statement>(
+        connection_,
+        "INSERT INTO last_sequences(sale, item, sequence) VALUES(?1, ?2, ?4) "
+        "ON CONFLICT(sale, item) DO UPDATE SET sequence = ?4 WHERE sequence < ?3");
 }
 
 StoreResult<std::unique_ptr<SqliteLedger>> SqliteLedger::open(const std::string& path) {
     return guarded("opening " + path, [&] { return std::unique_ptr<SqliteLedger>(new SqliteLedger(path)); });
+}
+
+void SqliteLedger::insert(const LedgerEntry& entry) {
+    const Acceptance& acceptance = entry.acceptance;
+    insert_->bind(1, entry.sale.view())
+        .bind(2, entry.item.view())
+        .bind_blob(3, acceptance.purchase.bytes.data(), acceptance.purchase.bytes.size())
+        .bind(4, acceptance.buyer.view())
+        .bind(5, acceptance.units)
+        .bind(6, static_cast<int64_t>(acceptance.sequence))
+        .bind(7, to_ms(acceptance.accepted_at));
+    if (entry.replaces) {
+        insert_->bind_blob(8, entry.replaces->bytes.data(), entry.replaces->bytes.size());
+    } else {
+        insert_->bind_null(8);
+    }
+    insert_->run();
+}
+
+void SqliteLedger::note_number(const LedgerEntry& entry) {
+    const uint64_t sequence = entry.acceptance.sequence;
+    const auto known = std::ranges::find_if(numbers_, [&](const Numbers& one) {
+        return one.item == entry.item.view() && one.sale == entry.sale.view();
+    });
+    if (known == numbers_.end()) {
+        numbers_.push_back({entry.sale.view(), entry.item.view(), sequence, sequence});
+    } else if (sequence > known->last) {
+        known->last = sequence;
+    } else {
+        throw sqlite::Failure(StoreErrc::not_allowed, given_twice);
+    }
 }
 
 StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
@@ -116,21 +161,18 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
     if (failed_) return *upkeep_failure_;
     auto done = guarded("appending to the ledger", [&] {
         sqlite::Transaction transaction(connection_);
+        numbers_.clear();
         for (const LedgerEntry& entry : entries) {
-            const Acceptance& acceptance = entry.acceptance;
-            insert_->bind(1, entry.sale.view())
-                .bind(2, entry.item.view())
-                .bind_blob(3, acceptance.purchase.bytes.data(), acceptance.purchase.bytes.size())
-                .bind(4, acceptance.buyer.view())
-                .bind(5, acceptance.units)
-                .bind(6, static_cast<int64_t>(acceptance.sequence))
-                .bind(7, to_ms(acceptance.accepted_at));
-            if (entry.replaces) {
-                insert_->bind_blob(8, entry.replaces->bytes.data(), entry.replaces->bytes.size());
-            } else {
-                insert_->bind_null(8);
-            }
-            insert_->run();
+            note_number(entry);
+            insert(entry);
+        }
+        for (const Numbers& one : numbers_) {
+            const int moved = move_number_->bind(1, one.sale)
+                                  .bind(2, one.item)
+                                  .bind(3, static_cast<int64_t>(one.first))
+                                  .bind(4, static_cast<int64_t>(one.last))
+                                  .run();
+            if (moved != 1) throw sqlite::Failure(StoreErrc::not_allowed, given_twice);
         }
         transaction.commit();
     });

@@ -1,5 +1,7 @@
 // The ledger in ledger.db: one transaction per batch, durable at COMMIT.
 //
+// An item's sequence numbers rise from record to record: one that does not is refused, with its whole batch.
+//
 // There is no index on the purchase (see the schema). A reader that is asked for one reads what is new behind
 // the position once, and keeps the ids in memory. Bound: `waiting_kept` and twice the
 // records behind the position.
@@ -27,11 +29,12 @@ public:
 private:
     explicit SqliteLedgerReader(const std::string& path);
     void read_waiting(uint64_t position);
+    uint64_t end_position();
 
     static constexpr size_t waiting_kept = 1024;
 
     sqlite::Connection connection_;
-    sqlite::Statement after_, ids_after_;
+    sqlite::Statement after_, ids_after_, end_;
     // The records in (waiting_from_, waiting_to_], and perhaps some before.
     boost::unordered_flat_map<PurchaseId, uint64_t, SeededHash> waiting_;
     uint64_t waiting_from_ = 0, waiting_to_ = 0;
@@ -46,10 +49,19 @@ public:
     StoreResult<void> idle() override;
 
 private:
+    // What a batch has of one item. The views are its entries' own.
+    struct Numbers {
+        std::string_view sale, item;
+        uint64_t first, last;
+    };
+
     explicit SqliteLedger(const std::string& path);
+    void insert(const LedgerEntry&);
+    void note_number(const LedgerEntry&);
 
     sqlite::Connection connection_;
-    std::unique_ptr<sqlite::Statement> insert_;
+    std::unique_ptr<sqlite::Statement> insert_, move_number_;
+    std::vector<Numbers> numbers_;  // of the batch in hand, one per item; kept for its memory
     std::optional<StoreError> upkeep_failure_;  // told at the next call
     bool failed_ = false;
 };

@@ -90,8 +90,8 @@ MUTANTS = [
     Mutant("an_event_is_forgotten", "src/sale/order_life.cpp",
            "move.events = {EventKind::order_paid};", "move.events = {};"),
     Mutant("events_are_taken_without_being_delivered", "src/orders/notifier.cpp",
-           "outbox_.take_events(options_.batch_max, is_delivering_, now);",
-           "outbox_.take_events(options_.batch_max, is_delivering_ && in_flight_.empty(), now);"),
+           "outbox_.take_events(count_max, is_delivering_, now);",
+           "outbox_.take_events(count_max, is_delivering_ && in_flight_.empty(), now);"),
     Mutant("an_event_is_written_after_the_transaction", "src/store_sqlite/sqlite_orders.cpp",
            "s.journal.tell(EventKind::order_created, {.sale = sale, .order = placement.order}, now);",
            "connection_.execute(\"COMMIT\"); connection_.execute(\"BEGIN IMMEDIATE\"); "
