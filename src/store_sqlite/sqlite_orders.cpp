@@ -91,18 +91,18 @@ struct SqliteOrders::Statements {
                           "AND o.item = b.item AND o.units_active > 0"),
           insert_purchases(
               c,
-              "INSERT INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, position, "
+              "INSERT OR FAIL INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, position, "
               "state, order_id) SELECT purchase, sale, item, buyer, units, sequence, accepted_at_ms, "
               "position, 'ordered', order_id FROM batch"),
           insert_orders(
               c,
-              "INSERT INTO orders(id, purchase, sale, item, buyer, buyer_key, units, amount_minor, currency, "
-              "state, version, created_at_ms, pay_by_ms, updated_at_ms, hold) SELECT order_id, purchase, "
+              "INSERT OR FAIL INTO orders(id, purchase, sale, item, buyer, buyer_key, units, amount_minor, "
+              "currency, state, version, created_at_ms, pay_by_ms, updated_at_ms, hold) SELECT order_id, purchase, "
               "sale, "
               "item, buyer, buyer_key, units, amount_minor, currency, 'pending_payment', 1, ?1, "
               "?1 + payment_window_ms, ?1, hold FROM batch"),
           insert_events(
-              c, "INSERT INTO events(kind, at_ms, sale, order_id) SELECT ?2, ?1, sale, order_id FROM batch"),
+              c, "INSERT OR FAIL INTO events(kind, at_ms, sale, order_id) SELECT ?2, ?1, sale, order_id FROM batch"),
           journal(c),
           moves(c, journal) {}
 
@@ -230,43 +230,54 @@ SqliteOrders::ItemTerms SqliteOrders::terms_of(const LedgerEntry& entry) {
 StoreResult<std::vector<Placed>> SqliteOrders::place(uint64_t expected_position,
                                                      std::span<const Placement> placements, Instant now) {
     return writing("placing orders", [&] {
-        std::vector<Placed> outcomes;
-        if (placements.empty()) return outcomes;
-        Transaction transaction(connection_);
-        move_position(expected_position, placements.back().record.position);
-        // Of this batch; the views are the placements' own.
-        std::map<std::pair<std::string_view, std::string_view>, ItemTerms> terms;
-        std::vector<ItemTerms*> terms_by_placement;
-        terms_by_placement.reserve(placements.size());
-        for (const Placement& placement : placements) {
-            if (!placement.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
-            const LedgerEntry& entry = *placement.record.entry;
-            const std::pair item(entry.sale.view(), entry.item.view());
-            auto known = terms.find(item);
-            if (known == terms.end()) known = terms.emplace(item, terms_of(entry)).first;
-            known->second.units_asked += entry.acceptance.units;
-            terms_by_placement.push_back(&known->second);
-        }
-        outcomes.reserve(placements.size());
-        if (place_together(placements, terms_by_placement, now)) {
-            outcomes.assign(placements.size(), Placed::ordered);
-        } else {
-            for (size_t i = 0; i < placements.size(); ++i) {
-                outcomes.push_back(place_one(placements[i], *terms_by_placement[i], now));
-            }
-        }
-        for (const auto& [item, owed] : terms) {
-            if (owed.units_owed > 0 && !take_units(item.first, item.second, owed.units_owed, owed.hold())) {
-                throw Failure(StoreErrc::damaged, "the stock changed inside a transaction");
-            }
-        }
-        transaction.commit();
-        return outcomes;
+        if (placements.empty()) return std::vector<Placed>();
+        auto placed = place_batch(expected_position, placements, Way::together, now);
+        if (!placed) placed = place_batch(expected_position, placements, Way::one_by_one, now);
+        return *std::move(placed);
     });
 }
 
+// One transaction. Nothing: together they cannot be placed, and nothing has changed.
+std::optional<std::vector<Placed>> SqliteOrders::place_batch(uint64_t expected_position,
+                                                             std::span<const Placement> placements, Way way,
+                                                             Instant now) {
+    Transaction transaction(connection_);
+    move_position(expected_position, placements.back().record.position);
+    // Of this batch; the views are the placements' own.
+    std::map<std::pair<std::string_view, std::string_view>, ItemTerms> terms;
+    std::vector<ItemTerms*> terms_by_placement;
+    terms_by_placement.reserve(placements.size());
+    for (const Placement& placement : placements) {
+        if (!placement.record.entry) throw Failure(StoreErrc::not_allowed, "the record cannot be read");
+        const LedgerEntry& entry = *placement.record.entry;
+        const std::pair item(entry.sale.view(), entry.item.view());
+        auto known = terms.find(item);
+        if (known == terms.end()) known = terms.emplace(item, terms_of(entry)).first;
+        known->second.units_asked += entry.acceptance.units;
+        terms_by_placement.push_back(&known->second);
+    }
+    std::vector<Placed> outcomes;
+    if (way == Way::together) {
+        if (!place_together(placements, terms_by_placement, now)) return std::nullopt;
+        outcomes.assign(placements.size(), Placed::ordered);
+    } else {
+        outcomes.reserve(placements.size());
+        for (size_t i = 0; i < placements.size(); ++i) {
+            outcomes.push_back(place_one(placements[i], *terms_by_placement[i], now));
+        }
+    }
+    for (const auto& [item, owed] : terms) {
+        if (owed.units_owed > 0 && !take_units(item.first, item.second, owed.units_owed, owed.hold())) {
+            throw Failure(StoreErrc::damaged, "the stock changed inside a transaction");
+        }
+    }
+    transaction.commit();
+    return outcomes;
+}
+
 // Where every one of them becomes an order, as nearly always, three statements make them all. False: it is
-// not so, nothing has changed, and they have to be placed one by one.
+// not so, and the transaction is to be given up: a statement that fails leaves what it has inserted (OR FAIL), so
+// that SQLite need not copy every page before it changes.
 bool SqliteOrders::place_together(std::span<const Placement> placements, std::span<ItemTerms* const> terms,
                                   Instant now) {
     Statements& s = *statements_;

@@ -45,15 +45,12 @@ def test_the_columns_are_there(folder, database):
 
 
 @pytest.mark.parametrize("database, statement", [
-    ("ledger.db", "INSERT INTO ledger SELECT position+1, sale, item, epoch, bucket, sequence, randomblob(16), buyer, "
-                  "units, accepted_at_ms, replaces FROM ledger"),
     ("orders.db", "INSERT INTO purchases SELECT id, sale, item, buyer, units, sequence+1, accepted_at_ms, position+1, "
                   "state, reason, order_id FROM purchases"),
     ("orders.db", "UPDATE items SET units_available = units_available - 1"),
     ("orders.db", "UPDATE items SET units_available = -1, units_held = units_total + 1"),
-    ("orders.db", "INSERT INTO orders SELECT id+1, purchase, sale, item, buyer, units, amount_minor, currency, state, "
-                  "version, created_at_ms, pay_by_ms, updated_at_ms, hold, holder, payment, falls_to, reason, "
-                      "buyer_key FROM orders"),
+    ("orders.db", "DELETE FROM items"),
+    ("orders.db", "DELETE FROM purchases"),
     ("orders.db", "UPDATE orders SET state = 'paid', hold = 'held'"),
     ("orders.db", "UPDATE purchases SET state = 'lost'"),
 ])
