@@ -14,7 +14,8 @@ struct Schema {
     int32_t application_id;                   // tells our files from others
     std::span<const char* const> migrations;  // migrations[n] leads from version n to n + 1
     uint32_t cache_kib = 2048;                // of pages, in memory
-    int log_frames_max = 16384;  // of 4 KiB: what the write-ahead log may hold before it is copied
+    uint32_t log_kib_max = 64 * 1024;         // what the write-ahead log may hold before it is copied
+    uint32_t page_bytes = 4096;               // of a new database
 };
 
 extern const Schema ledger_schema;
