@@ -534,7 +534,9 @@ std::vector<Injected> injected() {
          "DELETE FROM ledger WHERE position = 2", "ledger.db"},
         {purchase_without_order, mended, "DELETE FROM orders WHERE id = 1002",
          "DELETE FROM orders WHERE id = 1003"},
-        {order_without_purchase, word, "DELETE FROM purchases WHERE position = 2",
+        // The trigger that keeps them would keep these, too.
+        {order_without_purchase, word,
+         "DROP TRIGGER a_purchase_with_an_order_stays; DELETE FROM purchases WHERE position = 2",
          "DELETE FROM purchases WHERE position = 3"},
         {order_twice, word, another_order(1902, 1002), another_order(1903, 1003)},
         {order_disagrees, word, "UPDATE purchases SET units = 2 WHERE position = 2",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -20,10 +21,9 @@ Book::ReserveAnswer Book::reserve(const ReserveCommand& command) {
 
     // Idempotency precedes everything: a winner who repeats after the last unit
     // went, or after the end, must hear "already yours".
-    if (const auto hold = holds_.find(command.purchase); hold != holds_.end()) {
-        const Hold& own = hold->second;
-        if (own.units != command.units || own.buyer != command.buyer) return {key_mismatch};
-        return {repeated, command.purchase, own.sequence, own.accepted_at, own.state};
+    if (const Hold* own = find(command.purchase)) {
+        if (own->units != command.units || own->buyer != command.buyer) return {key_mismatch};
+        return {repeated, command.purchase, own->sequence, own->accepted_at, own->state};
     }
     if (!command.window_exempt) {
         if (phase_ == Phase::closed || (phase_ != Phase::not_ready && command.now >= terms_.closes_at))
@@ -34,10 +34,10 @@ Book::ReserveAnswer Book::reserve(const ReserveCommand& command) {
 
     // The limit precedes scarcity: a buyer who has a unit must not come back for
     // another one when somebody else's is returned.
-    const auto buyer = buyers_.find(command.buyer);
-    const uint64_t active = buyer == buyers_.end() ? 0 : buyer->second.units;
+    const auto buyer = buyers_.find(named(command.buyer));
+    const uint64_t active = buyer == buyers_.end() ? 0 : active_units(*buyer);
     if (active + command.units > terms_.units_per_buyer_max) {
-        return {limit_reached, buyer == buyers_.end() ? PurchaseId{} : buyer->second.active.back()};
+        return {limit_reached, buyer == buyers_.end() ? PurchaseId{} : at(buyer->newest).purchase};
     }
     if (stock_.units_available < command.units) return {sold_out};
     // Behind the stock: with no unit left, waiting for somebody's slot would be in vain.
@@ -69,9 +69,7 @@ HoldState Book::take(const Acceptance& acceptance) {
     }
     if (state != HoldState::open) last_taken_at_ = std::max(last_taken_at_, {acceptance.accepted_at});
     sequence_last_ = std::max(sequence_last_, acceptance.sequence);
-    holds_.emplace(acceptance.purchase, Hold{acceptance.buyer, acceptance.units, acceptance.sequence,
-                                             acceptance.accepted_at, state});
-    give_right(acceptance);
+    add(acceptance, state);
     check_stock();
     return state;
 }
@@ -87,16 +85,58 @@ void Book::set_terms(const Terms& terms) {
     terms_ = terms;
 }
 
-void Book::give_right(const Acceptance& acceptance) {
-    Buyer& buyer = buyers_[acceptance.buyer];
-    buyer.units += acceptance.units;
-    buyer.active.push_back(acceptance.purchase);
+Book::Hold* Book::find(const PurchaseId& purchase) {
+    const auto found = by_purchase_.find(purchase);
+    return found == by_purchase_.end() ? nullptr : &at(found->second);
+}
+
+Book::BuyerName Book::named(const BuyerId& buyer) const {
+    return {by_purchase_.hash_function()(buyer), buyer};
+}
+
+// REQUIRES: the purchase is unknown.
+void Book::add(const Acceptance& acceptance, HoldState state) {
+    CHECK(holds_.size() < static_cast<size_t>(no_hold));
+    const auto index = static_cast<HoldIndex>(holds_.size());
+    holds_.push_back({acceptance.purchase, acceptance.buyer, state, acceptance.units, no_hold,
+                      acceptance.sequence, acceptance.accepted_at});
+    const bool is_new = by_purchase_.emplace(acceptance.purchase, index).second;
+    CHECK(is_new);
+    if (state == HoldState::finished) return;
+    const BuyerName name = named(acceptance.buyer);
+    if (const auto buyer = buyers_.find(name); buyer != buyers_.end()) {
+        at(index).earlier = std::exchange(buyer->newest, index);
+    } else {
+        buyers_.insert({name.hash, index});
+    }
+}
+
+uint32_t Book::active_units(const Buyer& buyer) const {
+    uint32_t units = 0;
+    for (HoldIndex index = buyer.newest; index != no_hold; index = at(index).earlier) units += at(index).units;
+    return units;
+}
+
+// Of a hold that is no longer active.
+void Book::take_right(HoldIndex index) {
+    const Hold& hold = at(index);
+    const auto buyer = buyers_.find(named(hold.buyer));
+    CHECK(buyer != buyers_.end());
+    if (buyer->newest != index) {
+        Hold* later = &at(buyer->newest);
+        while (later->earlier != index) later = &at(later->earlier);
+        later->earlier = hold.earlier;
+    } else if (hold.earlier != no_hold) {
+        buyer->newest = hold.earlier;
+    } else {
+        buyers_.erase(buyer);
+    }
 }
 
 bool Book::release(const PurchaseId& purchase) {
-    const auto found = holds_.find(purchase);
-    if (found == holds_.end() || found->second.state == HoldState::finished) return false;
-    Hold& hold = found->second;
+    const auto found = by_purchase_.find(purchase);
+    if (found == by_purchase_.end() || at(found->second).state == HoldState::finished) return false;
+    Hold& hold = at(found->second);
 
     if (hold.state == HoldState::open) {
         CHECK(slots_used_ >= hold.units);
@@ -109,21 +149,15 @@ bool Book::release(const PurchaseId& purchase) {
     }
     hold.state = HoldState::finished;
 
-    const auto buyer = buyers_.find(hold.buyer);
-    CHECK(buyer != buyers_.end() && buyer->second.units >= hold.units);
-    buyer->second.units -= hold.units;
-    auto& active = buyer->second.active;
-    active.erase(std::remove(active.begin(), active.end(), purchase), active.end());
-    if (buyer->second.units == 0) buyers_.erase(buyer);
+    take_right(found->second);
     check_stock();
     return true;
 }
 
 bool Book::sell(const PurchaseId& purchase) {
-    const auto found = holds_.find(purchase);
-    if (found == holds_.end()) return false;
-    Hold& hold = found->second;
-    if (hold.state == HoldState::finished) return false;
+    Hold* const found = find(purchase);
+    if (found == nullptr || found->state == HoldState::finished) return false;
+    Hold& hold = *found;
     if (hold.state == HoldState::sold) return true;
 
     const bool is_open = hold.state == HoldState::open;
@@ -145,7 +179,7 @@ void Book::restock(uint32_t units) {
 
 void Book::recount() {
     uint64_t held = 0, sold = 0;
-    for (const auto& [purchase, hold] : holds_) {
+    for (const Hold& hold : holds_) {
         if (hold.state == HoldState::held) held += hold.units;
         if (hold.state == HoldState::sold) sold += hold.units;
     }
@@ -157,22 +191,16 @@ void Book::recount() {
 }
 
 void Book::restore(const Acceptance& acceptance, HoldState state) {
-    const bool is_new =
-        holds_
-            .emplace(acceptance.purchase, Hold{acceptance.buyer, acceptance.units, acceptance.sequence,
-                                               acceptance.accepted_at, state})
-            .second;
-    CHECK(is_new);
+    add(acceptance, state);
     sequence_last_ = std::max(sequence_last_, acceptance.sequence);
     last_command_at_ = std::max(last_command_at_, acceptance.accepted_at);
     if (terms_.policy != StockPolicy::at_payment)
         last_taken_at_ = std::max(last_taken_at_, {acceptance.accepted_at});
     if (state == HoldState::open) slots_used_ += acceptance.units;
-    if (state != HoldState::finished) give_right(acceptance);
 }
 
 bool Book::apply(const Acceptance& acceptance) {
-    if (holds_.contains(acceptance.purchase)) return false;
+    if (by_purchase_.contains(acceptance.purchase)) return false;
     const bool takes_units = terms_.policy != StockPolicy::at_payment;
     if (takes_units && stock_.units_available < acceptance.units) return false;
     (void)take(acceptance);
@@ -181,8 +209,8 @@ bool Book::apply(const Acceptance& acceptance) {
 }
 
 uint32_t Book::buyer_units(const BuyerId& buyer) const {
-    const auto found = buyers_.find(buyer);
-    return found == buyers_.end() ? 0 : found->second.units;
+    const auto found = buyers_.find(named(buyer));
+    return found == buyers_.end() ? 0 : active_units(*found);
 }
 
 void Book::check_stock() const {

@@ -21,8 +21,9 @@
 //      reserve only
 #pragma once
 
-#include <boost/container/small_vector.hpp>
+#include <boost/container/deque.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <optional>
 
@@ -105,6 +106,8 @@ public:
     };
 
     Book(const Terms&, const Stock&, Phase, uint64_t sequence_last = 0);
+    Book(const Book&) = delete;
+    Book& operator=(const Book&) = delete;
 
     // Takes units for the buyer. Repeating a purchase id is safe.
     // REQUIRES: units >= 1; commands arrive in non-decreasing `now`.
@@ -146,22 +149,53 @@ public:
     uint32_t buyer_units(const BuyerId&) const;
 
 private:
+    // Where a hold stands among all; none behind the last one.
+    enum class HoldIndex : uint32_t {};
+    static constexpr HoldIndex no_hold{UINT32_MAX};
+
     struct Hold {
+        PurchaseId purchase;
         BuyerId buyer;
+        HoldState state;
         uint32_t units;
+        HoldIndex earlier;  // the same buyer's next older active one
         uint64_t sequence;
         Instant accepted_at;
-        HoldState state;
     };
+    // The newest active hold of a buyer, and through it all of them; found by the buyer's name, which is the
+    // hold's. Bound of a chain: units_per_buyer_max.
     struct Buyer {
-        uint32_t units = 0;
-        // Bound: units_per_buyer_max. A limit_reached answer names the last one.
-        boost::container::small_vector<PurchaseId, 1> active;
+        size_t hash;
+        mutable HoldIndex newest;
     };
+    struct BuyerName {
+        size_t hash;
+        const BuyerId& name;
+    };
+    struct BuyerHash {
+        using is_transparent = void;
+        using is_avalanching = void;
+        size_t operator()(const Buyer& one) const { return one.hash; }
+        size_t operator()(const BuyerName& one) const { return one.hash; }
+    };
+    struct SameBuyer {
+        using is_transparent = void;
+        const Book* book;
+        bool operator()(const Buyer& a, const Buyer& b) const { return a.newest == b.newest; }
+        bool operator()(const BuyerName& a, const Buyer& b) const { return a.name == book->at(b.newest).buyer; }
+        bool operator()(const Buyer& a, const BuyerName& b) const { return (*this)(b, a); }
+    };
+    using Buyers = boost::unordered_flat_set<Buyer, BuyerHash, SameBuyer>;
 
+    const Hold& at(HoldIndex index) const { return holds_[static_cast<size_t>(index)]; }
+    Hold& at(HoldIndex index) { return holds_[static_cast<size_t>(index)]; }
+    Hold* find(const PurchaseId&);
+    BuyerName named(const BuyerId&) const;
+    void add(const Acceptance&, HoldState);
+    uint32_t active_units(const Buyer&) const;
+    void take_right(HoldIndex);
     HoldState take(const Acceptance&);
     uint32_t orders_max() const;
-    void give_right(const Acceptance&);
     void check_stock() const;
 
     Terms terms_;
@@ -173,8 +207,13 @@ private:
     uint64_t sequence_last_;
     Instant last_command_at_{};
     std::optional<Instant> last_taken_at_;
-    boost::unordered_flat_map<PurchaseId, Hold, SeededHash> holds_;  // one per acceptance, until reconciled
-    boost::unordered_flat_map<BuyerId, Buyer, SeededHash> buyers_;   // one per buyer with active units
+
+    // One per acceptance, in that order, until reconciled: a rush writes them one behind the other, and the two
+    // tables that find them stay small.
+    boost::container::deque<Hold, void, boost::container::deque_options<boost::container::block_size<1024>>::type>
+        holds_;
+    boost::unordered_flat_map<PurchaseId, HoldIndex, SeededHash> by_purchase_;
+    Buyers buyers_{0, BuyerHash{}, SameBuyer{this}};  // one per buyer with active units
 };
 
 }  // namespace doorbuster

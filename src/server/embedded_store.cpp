@@ -9,7 +9,7 @@ StoreResult<EmbeddedStore> EmbeddedStore::open(const std::string& path) {
     if (!ledger) return ledger.error();
     auto orders = SqliteOrders::open(folder->orders_path());
     if (!orders) return orders.error();
-    auto worker_ledger = SqliteLedgerReader::open(folder->ledger_path());
+    auto worker_ledger = SqliteLedgerReader::open(folder->ledger_path(), (*ledger)->tail());
     if (!worker_ledger) return worker_ledger.error();
     return EmbeddedStore{*std::move(folder), *std::move(ledger), *std::move(orders),
                          *std::move(worker_ledger)};

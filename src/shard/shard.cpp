@@ -148,8 +148,8 @@ void Shard::apply(const ControlCommand& command) {
             const auto index = static_cast<size_t>(open.slot);
             if (shard.entries_.size() <= index) shard.entries_.resize(index + 1);
             CHECK(shard.entries_[index] == nullptr);
-            shard.entries_[index] = std::make_unique<Entry>(
-                Entry{open.sale, open.item, Book(open.terms, open.stock, open.phase), open.board});
+            shard.entries_[index].reset(
+                new Entry{open.sale, open.item, Book(open.terms, open.stock, open.phase), open.board});
             shard.slots_[{open.sale, open.item}] = open.slot;
             show(at(open.slot));
         }

@@ -158,6 +158,18 @@ TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
     EXPECT_EQ(this->reader().read_after(0, 100)->size(), 1u);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ABatchIsAllOrNothing);
+TYPED_TEST_P(LedgerContract, ASequenceNumberIsGivenOnce) {
+    using namespace testing;
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2)}).has_value());
+    this->reopen();
+    LedgerEntry same_number = entry(3, bob);
+    same_number.acceptance.sequence = entry(2).acceptance.sequence;
+    EXPECT_FALSE(this->ledger().append(std::vector{same_number}).has_value());
+    this->reopen();
+    EXPECT_EQ(this->reader().read_after(0, 100)->size(), 2u);
+    EXPECT_TRUE(this->ledger().append(std::vector{entry(3, bob)}).has_value());
+}
+
+REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ABatchIsAllOrNothing, ASequenceNumberIsGivenOnce);
 
 }  // namespace doorbuster

@@ -48,20 +48,26 @@ LedgerRecord record_of(const sqlite::Statement& row) {
 
 }  // namespace
 
-SqliteLedgerReader::SqliteLedgerReader(const std::string& path)
+SqliteLedgerReader::SqliteLedgerReader(const std::string& path, std::shared_ptr<LedgerTail> tail)
     : connection_(path, Access::read),
       after_(connection_, std::string(select_records) + "WHERE position > ? ORDER BY position LIMIT ?"),
       ids_after_(connection_, "SELECT position, purchase FROM ledger WHERE position > ? ORDER BY position"),
-      end_(connection_, "SELECT coalesce(max(position), 0) FROM ledger") {
+      end_(connection_, "SELECT coalesce(max(position), 0) FROM ledger"),
+      tail_(std::move(tail)) {
     connection_.execute("PRAGMA query_only = ON");
 }
 
-StoreResult<std::unique_ptr<SqliteLedgerReader>> SqliteLedgerReader::open(const std::string& path) {
-    return guarded("opening " + path,
-                   [&] { return std::unique_ptr<SqliteLedgerReader>(new SqliteLedgerReader(path)); });
+StoreResult<std::unique_ptr<SqliteLedgerReader>> SqliteLedgerReader::open(const std::string& path,
+                                                                          std::shared_ptr<LedgerTail> tail) {
+    return guarded("opening " + path, [&] {
+        return std::unique_ptr<SqliteLedgerReader>(new SqliteLedgerReader(path, std::move(tail)));
+    });
 }
 
 StoreResult<std::vector<LedgerRecord>> SqliteLedgerReader::read_after(uint64_t position, size_t count_max) {
+    if (tail_) {
+        if (auto newest = tail_->read_after(position, count_max)) return *std::move(newest);
+    }
     return guarded("reading the ledger", [&] {
         std::vector<LedgerRecord> records;
         const uint64_t end = end_position();
@@ -177,6 +183,7 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
         transaction.commit();
     });
     failed_ = done.has_error();
+    if (done) tail_->appended(entries, static_cast<uint64_t>(sqlite3_last_insert_rowid(connection_.raw())));
     // The append has landed: a checkpoint that fails now does not undo it.
     if (done && connection_.is_log_full()) (void)idle();
     return done;

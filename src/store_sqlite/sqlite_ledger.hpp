@@ -14,20 +14,23 @@
 
 #include "base/hash.hpp"
 #include "store/ledger.hpp"
+#include "store_sqlite/ledger_tail.hpp"
 #include "store_sqlite/sqlite.hpp"
 
 namespace doorbuster {
 
 class SqliteLedgerReader final : public LedgerReader {
 public:
-    [[nodiscard]] static StoreResult<std::unique_ptr<SqliteLedgerReader>> open(const std::string& path);
+    // With the tail of the ledger that is written in this process, what is in it is not read from the file.
+    [[nodiscard]] static StoreResult<std::unique_ptr<SqliteLedgerReader>> open(
+        const std::string& path, std::shared_ptr<LedgerTail> tail = nullptr);
 
     StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override;
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId&) override;
     StoreResult<LedgerCut> end() override;
 
 private:
-    explicit SqliteLedgerReader(const std::string& path);
+    SqliteLedgerReader(const std::string& path, std::shared_ptr<LedgerTail> tail);
     void read_waiting(uint64_t position);
     uint64_t end_position();
 
@@ -35,6 +38,7 @@ private:
 
     sqlite::Connection connection_;
     sqlite::Statement after_, ids_after_, end_;
+    const std::shared_ptr<LedgerTail> tail_;  // may be none
     // The records in (waiting_from_, waiting_to_], and perhaps some before.
     boost::unordered_flat_map<PurchaseId, uint64_t, SeededHash> waiting_;
     uint64_t waiting_from_ = 0, waiting_to_ = 0;
@@ -47,6 +51,8 @@ public:
 
     StoreResult<void> append(std::span<const LedgerEntry>) override;
     StoreResult<void> idle() override;
+
+    std::shared_ptr<LedgerTail> tail() const { return tail_; }
 
 private:
     // What a batch has of one item. The views are its entries' own.
@@ -62,6 +68,7 @@ private:
     sqlite::Connection connection_;
     std::unique_ptr<sqlite::Statement> insert_, move_number_;
     std::vector<Numbers> numbers_;  // of the batch in hand, one per item; kept for its memory
+    const std::shared_ptr<LedgerTail> tail_ = std::make_shared<LedgerTail>();
     std::optional<StoreError> upkeep_failure_;  // told at the next call
     bool failed_ = false;
 };

@@ -16,19 +16,32 @@ namespace {
 class SqliteLedgerFixture {
 public:
     SqliteLedgerFixture() { reopen(); }
+    virtual ~SqliteLedgerFixture() = default;
     Ledger& ledger() { return *ledger_; }
     LedgerReader& reader() { return *reader_; }
     void reopen() {
         reader_.reset();
         ledger_.reset();
         ledger_ = std::move(*SqliteLedger::open(folder_.path("ledger.db")));
-        reader_ = std::move(*SqliteLedgerReader::open(folder_.path("ledger.db")));
+        reader_ = std::move(*SqliteLedgerReader::open(folder_.path("ledger.db"), tail()));
     }
+
+protected:
+    virtual std::shared_ptr<LedgerTail> tail() { return nullptr; }
+    std::unique_ptr<SqliteLedger> ledger_;
 
 private:
     testing::TemporaryFolder folder_;
-    std::unique_ptr<SqliteLedger> ledger_;
     std::unique_ptr<SqliteLedgerReader> reader_;
+};
+
+// As the worker reads: what is new comes from memory.
+class SqliteTailFixture : public SqliteLedgerFixture {
+public:
+    SqliteTailFixture() { reopen(); }
+
+private:
+    std::shared_ptr<LedgerTail> tail() override { return ledger_->tail(); }
 };
 
 class SqliteOrdersFixture {
@@ -58,6 +71,7 @@ private:
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, LedgerReaderContract, SqliteLedgerFixture);
+INSTANTIATE_TYPED_TEST_SUITE_P(SqliteTail, LedgerReaderContract, SqliteTailFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, LedgerContract, SqliteLedgerFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, OrdersContract, SqliteOrdersFixture);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, SettingsContract, SqliteOrdersFixture);
