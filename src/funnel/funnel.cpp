@@ -104,6 +104,7 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
         return ruling;
     const auto place = limits.place_of(address_, sale);
     limits.expect(place);
+    state_.strikes.expect(buyer);
     if (const Ruling ruling = check_token(attempt, now, uptime, id); !ruling.passes()) return ruling;
 
     if (standing != Standing::allowed) {

@@ -73,6 +73,9 @@ public:
     // How the buyer stands, without using up a turn: only the barred have to wait.
     ConductRuling conduct_of(const BuyerId&, Uptime now) const;
 
+    // The buyer will be asked for in a moment: has what is known of them brought nearer.
+    void expect(const BuyerId& buyer) const { __builtin_prefetch(&set_of(hash_of(buyer)).forgotten_at); }
+
     // Whether the buyer may try to purchase now. A slowed one who passes has used up the turn:
     // the next comes `slow_every` later.
     ConductRuling admit(const BuyerId&, Uptime now);

@@ -207,9 +207,9 @@ void PurchaseEndpoints::answer_accepted(Exchange& exchange, const Book::ReserveA
     std::array<char, no_store.size() + 60> headers;
     const char* const headers_end =
         fmt::format_to(headers.data(), FMT_COMPILE("{}Location: /v1/purchases/{}\r\n"), no_store, id);
-    replies_.send(exchange, Response{.status = 202,
-                                     .headers = {headers.data(), headers_end},
-                                     .body = {text.data(), end}});
+    replies_.send(
+        exchange,
+        Response{.status = 202, .headers = {headers.data(), headers_end}, .body = {text.data(), end}});
 }
 
 // Those who were accepted together have the same moment.

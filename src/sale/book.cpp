@@ -113,7 +113,8 @@ void Book::add(const Acceptance& acceptance, HoldState state) {
 
 uint32_t Book::active_units(const Buyer& buyer) const {
     uint32_t units = 0;
-    for (HoldIndex index = buyer.newest; index != no_hold; index = at(index).earlier) units += at(index).units;
+    for (HoldIndex index = buyer.newest; index != no_hold; index = at(index).earlier)
+        units += at(index).units;
     return units;
 }
 

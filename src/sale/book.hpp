@@ -182,7 +182,9 @@ private:
         using is_transparent = void;
         const Book* book;
         bool operator()(const Buyer& a, const Buyer& b) const { return a.newest == b.newest; }
-        bool operator()(const BuyerName& a, const Buyer& b) const { return a.name == book->at(b.newest).buyer; }
+        bool operator()(const BuyerName& a, const Buyer& b) const {
+            return a.name == book->at(b.newest).buyer;
+        }
         bool operator()(const Buyer& a, const BuyerName& b) const { return (*this)(b, a); }
     };
     using Buyers = boost::unordered_flat_set<Buyer, BuyerHash, SameBuyer>;
@@ -208,9 +210,10 @@ private:
     Instant last_command_at_{};
     std::optional<Instant> last_taken_at_;
 
-    // One per acceptance, in that order, until reconciled: a rush writes them one behind the other, and the two
-    // tables that find them stay small.
-    boost::container::deque<Hold, void, boost::container::deque_options<boost::container::block_size<1024>>::type>
+    // One per acceptance, in that order, until reconciled: a rush writes them one behind the other, and the
+    // two tables that find them stay small.
+    boost::container::deque<Hold, void,
+                            boost::container::deque_options<boost::container::block_size<1024>>::type>
         holds_;
     boost::unordered_flat_map<PurchaseId, HoldIndex, SeededHash> by_purchase_;
     Buyers buyers_{0, BuyerHash{}, SameBuyer{this}};  // one per buyer with active units

@@ -1,10 +1,4 @@
-// BatchTable: the new orders of one batch as a table that SQL reads straight from memory.
-//
-// One statement then inserts the whole batch: the trees stay open between its rows, and nothing is
-// bound or begun anew for each.
-//
-// Thread safety: none; it belongs to its connection's thread.
-// Lifetime: it outlives its connection.
+// BatchTable: the new orders of one batch as a table.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +6,11 @@
 #include <string_view>
 
 #include "store/orders.hpp"
-#include "store_sqlite/sqlite.hpp"
+#include "store_sqlite/memory_table.hpp"
 
 namespace doorbuster::sqlite {
 
-class BatchTable {
+class BatchTable final : public MemoryTable {
 public:
     // What an order has of its item.
     struct Terms {
@@ -25,25 +19,17 @@ public:
         std::string_view currency, hold;
     };
 
-    static constexpr const char* columns =
-        "CREATE TABLE batch(purchase, sale, item, buyer, buyer_key, units, sequence, accepted_at_ms, "
-        "position, "
-        "order_id, amount_minor, currency, payment_window_ms, hold)";
-
-    BatchTable() = default;
-    BatchTable(const BatchTable&) = delete;
-    BatchTable& operator=(const BatchTable&) = delete;
-
-    // Makes it readable as `batch`.
-    void attach(Connection& connection);
+    const char* columns() const override {
+        return "CREATE TABLE batch(purchase, sale, item, buyer, buyer_key, units, sequence, accepted_at_ms, "
+               "position, order_id, amount_minor, currency, payment_window_ms, hold)";
+    }
+    size_t size() const override { return placements_.size(); }
+    void give(sqlite3_context* to, size_t row, int column) const override;
 
     // What it holds from now on; terms[n] belongs to placements[n]. Both stay the caller's.
     // REQUIRES: every placement has an entry.
     void show(std::span<const Placement> placements, std::span<const Terms* const> terms);
     void hide() { show({}, {}); }
-
-    std::span<const Placement> placements() const { return placements_; }
-    const Terms& terms(size_t at) const { return *terms_[at]; }
 
 private:
     std::span<const Placement> placements_;

@@ -1,7 +1,7 @@
 // LedgerTail: the newest records of the ledger, in memory, for the one who makes orders of them.
 //
-// The worker wants what was appended a moment ago, and reading it back was a tenth of an order's cost. Whoever
-// is further behind than this goes, or has just started, reads the file.
+// The worker wants what was appended a moment ago, and reading it back was a tenth of an order's cost.
+// Whoever is further behind than this goes, or has just started, reads the file.
 //
 // Bound: records_max; the oldest give way. What the worker is past goes as soon as it asks for more.
 // Thread safety: any thread.

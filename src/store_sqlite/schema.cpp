@@ -49,8 +49,9 @@ constexpr const char* ledger_migrations[] = {
     DROP TABLE ledger;
     ALTER TABLE ledger_in_order RENAME TO ledger;
     )sql",
-    // An index over every record's sequence was half of what a record cost. Numbers only rise, so the last one
-    // of each item says as much: whoever appends moves it on, and is refused where it is not below theirs.
+    // An index over every record's sequence was half of what a record cost. Numbers only rise, so the last
+    // one of each item says as much: whoever appends moves it on, and is refused where it is not below
+    // theirs.
     R"sql(
     CREATE TABLE ledger_by_position(
         position       INTEGER PRIMARY KEY,
@@ -504,9 +505,10 @@ constexpr const char* orders_migrations[] = {
     CREATE INDEX orders_by_buyer ON orders(buyer_key);
     )sql",
 
-    // An order no longer refers to its item and its purchase, and the index that the latter needed is gone: the
-    // batch that makes an order has read the item and writes the purchase that names it, in one transaction,
-    // and looking both up again was a fifth of an order. Items and purchases with orders still cannot go.
+    // An order no longer refers to its item and its purchase, and the index that the latter needed is gone:
+    // the batch that makes an order has read the item and writes the purchase that names it, in one
+    // transaction, and looking both up again was a fifth of an order. Items and purchases with orders still
+    // cannot go.
     R"sql(
     CREATE TABLE orders_lean(
         id            INTEGER PRIMARY KEY,
@@ -568,8 +570,8 @@ void buyer_key_function(sqlite3_context* to, int, sqlite3_value** values) {
 // ledger commits often. So is its log: while it is copied every purchase waits. The ledger only grows at
 // its end, so that copying it often copies hardly more.
 const Schema ledger_schema{"ledger.db", 0x44424c31, ledger_migrations, 16 * 1024, 4 * 1024};
-// The orders' pages are large: a batch changes nearly every page of the trees whose keys are as good as random, so
-// that fewer pages are fewer of everything that is done by the page, and hardly more bytes.
+// The orders' pages are large: a batch changes nearly every page of the trees whose keys are as good as
+// random, so that fewer pages are fewer of everything that is done by the page, and hardly more bytes.
 const Schema orders_schema{"orders.db", 0x44424f31, orders_migrations, 64 * 1024, 64 * 1024, 16 * 1024};
 
 void prepare(Connection& connection, const Schema& schema) {

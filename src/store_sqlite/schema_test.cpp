@@ -175,9 +175,9 @@ TEST(Schema, OrdersThatPaymentsReferToAreCarriedForwardWithThem) {
         {"SELECT count(*) FROM pragma_foreign_key_check", 0}};
     for (const auto& [question, answer] : kept)
         EXPECT_EQ(connection.read_integer(question), answer) << question;
-    for (const char* wrong :
-         {"DELETE FROM orders", "UPDATE orders SET hold = 'lost'", "DELETE FROM items", "DELETE FROM purchases",
-          "UPDATE stock_moves SET kind = 'lost'", "UPDATE deliveries SET state = 'lost'"}) {
+    for (const char* wrong : {"DELETE FROM orders", "UPDATE orders SET hold = 'lost'", "DELETE FROM items",
+                              "DELETE FROM purchases", "UPDATE stock_moves SET kind = 'lost'",
+                              "UPDATE deliveries SET state = 'lost'"}) {
         EXPECT_THROW(connection.execute(wrong), sqlite::Failure) << wrong;
     }
 }

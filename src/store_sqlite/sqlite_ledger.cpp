@@ -116,10 +116,13 @@ StoreResult<LedgerCut> SqliteLedgerReader::end() {
 
 SqliteLedger::SqliteLedger(const std::string& path) : connection_(path, Access::write) {
     sqlite::prepare(connection_, sqlite::ledger_schema);
-    insert_ = std::make_unique<sqlite::Statement>(connection_,
-                                                  "INSERT INTO ledger(sale, item, purchase, buyer, units, "
-                                                  "sequence, accepted_at_ms, replaces) "
-                                                  "VALUES(?,?,?,?,?,?,?,?)");
+    batch_.attach(connection_, "batch");
+    // OR FAIL: the transaction is given up then, so that SQLite need not keep copies of what a statement
+    // changes.
+    insert_ = std::make_unique<sqlite::Statement>(
+        connection_,
+        "INSERT OR FAIL INTO ledger(sale, item, purchase, buyer, units, sequence, accepted_at_ms, replaces) "
+        "SELECT sale, item, purchase, buyer, units, sequence, accepted_at_ms, replaces FROM batch");
     move_number_ = std::make_unique<sqlite::Statement>(
         connection_,
         "INSERT INTO last_sequences(sale, item, sequence) VALUES(?1, ?2, ?4) "
@@ -130,21 +133,30 @@ StoreResult<std::unique_ptr<SqliteLedger>> SqliteLedger::open(const std::string&
     return guarded("opening " + path, [&] { return std::unique_ptr<SqliteLedger>(new SqliteLedger(path)); });
 }
 
-void SqliteLedger::insert(const LedgerEntry& entry) {
+void SqliteLedger::Batch::give(sqlite3_context* to, size_t row, int column) const {
+    const LedgerEntry& entry = entries_[row];
     const Acceptance& acceptance = entry.acceptance;
-    insert_->bind(1, entry.sale.view())
-        .bind(2, entry.item.view())
-        .bind_blob(3, acceptance.purchase.bytes.data(), acceptance.purchase.bytes.size())
-        .bind(4, acceptance.buyer.view())
-        .bind(5, acceptance.units)
-        .bind(6, static_cast<int64_t>(acceptance.sequence))
-        .bind(7, to_ms(acceptance.accepted_at));
-    if (entry.replaces) {
-        insert_->bind_blob(8, entry.replaces->bytes.data(), entry.replaces->bytes.size());
-    } else {
-        insert_->bind_null(8);
+    switch (column) {
+        case 0:
+            return give_text(to, entry.sale.view());
+        case 1:
+            return give_text(to, entry.item.view());
+        case 2:
+            return give_blob(to, acceptance.purchase.bytes);
+        case 3:
+            return give_text(to, acceptance.buyer.view());
+        case 4:
+            return give_number(to, acceptance.units);
+        case 5:
+            return give_number(to, static_cast<int64_t>(acceptance.sequence));
+        case 6:
+            return give_number(to, to_ms(acceptance.accepted_at));
+        case 7:
+            if (entry.replaces) give_blob(to, entry.replaces->bytes);  // else NULL
+            return;
+        default:
+            return;
     }
-    insert_->run();
 }
 
 void SqliteLedger::note_number(const LedgerEntry& entry) {
@@ -168,10 +180,10 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
     auto done = guarded("appending to the ledger", [&] {
         sqlite::Transaction transaction(connection_);
         numbers_.clear();
-        for (const LedgerEntry& entry : entries) {
-            note_number(entry);
-            insert(entry);
-        }
+        for (const LedgerEntry& entry : entries) note_number(entry);
+        batch_.show(entries);
+        insert_->run();
+        batch_.show({});
         for (const Numbers& one : numbers_) {
             const int moved = move_number_->bind(1, one.sale)
                                   .bind(2, one.item)

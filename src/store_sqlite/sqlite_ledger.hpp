@@ -15,6 +15,7 @@
 #include "base/hash.hpp"
 #include "store/ledger.hpp"
 #include "store_sqlite/ledger_tail.hpp"
+#include "store_sqlite/memory_table.hpp"
 #include "store_sqlite/sqlite.hpp"
 
 namespace doorbuster {
@@ -61,10 +62,26 @@ private:
         uint64_t first, last;
     };
 
+    // The entries that are appended, as a table.
+    class Batch final : public sqlite::MemoryTable {
+    public:
+        void show(std::span<const LedgerEntry> entries) { entries_ = entries; }
+
+        const char* columns() const override {
+            return "CREATE TABLE batch(sale, item, purchase, buyer, units, sequence, accepted_at_ms, "
+                   "replaces)";
+        }
+        size_t size() const override { return entries_.size(); }
+        void give(sqlite3_context* to, size_t row, int column) const override;
+
+    private:
+        std::span<const LedgerEntry> entries_;
+    };
+
     explicit SqliteLedger(const std::string& path);
-    void insert(const LedgerEntry&);
     void note_number(const LedgerEntry&);
 
+    Batch batch_;
     sqlite::Connection connection_;
     std::unique_ptr<sqlite::Statement> insert_, move_number_;
     std::vector<Numbers> numbers_;  // of the batch in hand, one per item; kept for its memory

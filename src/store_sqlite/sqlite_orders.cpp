@@ -91,18 +91,21 @@ struct SqliteOrders::Statements {
                           "AND o.item = b.item AND o.units_active > 0"),
           insert_purchases(
               c,
-              "INSERT OR FAIL INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, position, "
+              "INSERT OR FAIL INTO purchases(id, sale, item, buyer, units, sequence, accepted_at_ms, "
+              "position, "
               "state, order_id) SELECT purchase, sale, item, buyer, units, sequence, accepted_at_ms, "
               "position, 'ordered', order_id FROM batch"),
           insert_orders(
               c,
               "INSERT OR FAIL INTO orders(id, purchase, sale, item, buyer, buyer_key, units, amount_minor, "
-              "currency, state, version, created_at_ms, pay_by_ms, updated_at_ms, hold) SELECT order_id, purchase, "
+              "currency, state, version, created_at_ms, pay_by_ms, updated_at_ms, hold) SELECT order_id, "
+              "purchase, "
               "sale, "
               "item, buyer, buyer_key, units, amount_minor, currency, 'pending_payment', 1, ?1, "
               "?1 + payment_window_ms, ?1, hold FROM batch"),
-          insert_events(
-              c, "INSERT OR FAIL INTO events(kind, at_ms, sale, order_id) SELECT ?2, ?1, sale, order_id FROM batch"),
+          insert_events(c,
+                        "INSERT OR FAIL INTO events(kind, at_ms, sale, order_id) SELECT ?2, ?1, sale, "
+                        "order_id FROM batch"),
           journal(c),
           moves(c, journal) {}
 
@@ -115,7 +118,7 @@ struct SqliteOrders::Statements {
 
 SqliteOrders::SqliteOrders(const std::string& path) : connection_(path, Access::write) {
     sqlite::prepare(connection_, sqlite::orders_schema);
-    batch_.attach(connection_);
+    batch_.attach(connection_, "batch");
     reader_ = std::make_unique<SqliteOrdersReader>(connection_);
     statements_ = std::make_unique<Statements>(connection_);
     settings_ = std::make_unique<SqliteSettings>(connection_, failure_);
@@ -276,8 +279,8 @@ std::optional<std::vector<Placed>> SqliteOrders::place_batch(uint64_t expected_p
 }
 
 // Where every one of them becomes an order, as nearly always, three statements make them all. False: it is
-// not so, and the transaction is to be given up: a statement that fails leaves what it has inserted (OR FAIL), so
-// that SQLite need not copy every page before it changes.
+// not so, and the transaction is to be given up: a statement that fails leaves what it has inserted (OR
+// FAIL), so that SQLite need not copy every page before it changes.
 bool SqliteOrders::place_together(std::span<const Placement> placements, std::span<ItemTerms* const> terms,
                                   Instant now) {
     Statements& s = *statements_;

@@ -94,8 +94,8 @@ private:
     SaleRecord read_sale(const SaleId&);
     void move_position(uint64_t expected, uint64_t to);
     ItemTerms terms_of(const LedgerEntry&);
-    std::optional<std::vector<Placed>> place_batch(uint64_t expected_position, std::span<const Placement>, Way,
-                                                   Instant now);
+    std::optional<std::vector<Placed>> place_batch(uint64_t expected_position, std::span<const Placement>,
+                                                   Way, Instant now);
     Placed place_one(const Placement&, ItemTerms&, Instant now);
     void tell_cancelled(const LedgerEntry&, Instant now);
     bool place_together(std::span<const Placement>, std::span<ItemTerms* const>, Instant now);
