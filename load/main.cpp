@@ -28,7 +28,7 @@
 namespace doorbuster::load {
 namespace {
 
-constexpr size_t requests_max = 2'000'000;  // about 1.2 GB of bytes made beforehand
+constexpr size_t requests_max = 4'000'000;  // about 2.4 GB of bytes made beforehand
 
 struct Wanted {
     std::string target = "127.0.0.1:8080", host, sale, item, secret_file, buyers, schedule;
