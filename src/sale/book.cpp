@@ -125,7 +125,10 @@ void Book::take_right(HoldIndex index) {
     CHECK(buyer != buyers_.end());
     if (buyer->newest != index) {
         Hold* later = &at(buyer->newest);
-        while (later->earlier != index) later = &at(later->earlier);
+        while (later->earlier != index) {
+            CHECK(later->earlier != no_hold);
+            later = &at(later->earlier);
+        }
         later->earlier = hold.earlier;
     } else if (hold.earlier != no_hold) {
         buyer->newest = hold.earlier;
