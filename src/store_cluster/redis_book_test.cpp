@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <random>
 
 #include "store_cluster/redis_testing.hpp"
@@ -38,8 +39,8 @@ public:
                  .closes_at = t0 + 60s,
                  .policy = static_cast<StockPolicy>(number % 3),
                  .orders_max = below(2) == 0 ? 0 : below(12) + 4},
-          book_(terms_, stock_of(below(40) + 6), Phase::selling) {
-        load({.epoch = 2, .word = word(), .stock = book_.stock(), .takes = {}});
+          book_(std::make_unique<Book>(terms_, stock_of(below(40) + 6), Phase::selling)) {
+        load({.epoch = 2, .word = word(), .stock = book_->stock(), .takes = {}});
     }
 
     void step() {
@@ -81,9 +82,9 @@ private:
         const auto peek = read_peek(*ask(redis_, peek_call(bucket_)));
         ASSERT_TRUE(peek && peek->book);
         EXPECT_EQ(peek->book->epoch, fence_.epoch);
-        EXPECT_EQ(peek->book->figures.stock, book_.stock());
-        EXPECT_EQ(peek->book->figures.slots_used, book_.slots_used());
-        EXPECT_EQ(peek->book->figures.sequence_last, book_.sequence_last() - sequence_base_);
+        EXPECT_EQ(peek->book->figures.stock, book_->stock());
+        EXPECT_EQ(peek->book->figures.slots_used, book_->slots_used());
+        EXPECT_EQ(peek->book->figures.sequence_last, book_->sequence_last() - sequence_base_);
         EXPECT_EQ(peek->book->word.version, version_);
         EXPECT_EQ(peek->book->word.phase, phase_);
         const auto pending = std::count_if(takes_.begin(), takes_.end(),
@@ -129,11 +130,11 @@ private:
 
     void compare(const ReserveEntry& entry, const ReserveVerdict& said) {
         using enum ReserveOutcome;
-        const auto expected = book_.reserve({.purchase = entry.purchase,
-                                             .buyer = entry.buyer,
-                                             .units = entry.units,
-                                             .now = last_seen_,
-                                             .window_exempt = entry.replaces.has_value()});
+        const auto expected = book_->reserve({.purchase = entry.purchase,
+                                              .buyer = entry.buyer,
+                                              .units = entry.units,
+                                              .now = last_seen_,
+                                              .window_exempt = entry.replaces.has_value()});
         ++counts_.commands;
         ++counts_.outcome[static_cast<size_t>(expected.outcome)];
         ASSERT_EQ(said.outcome, expected.outcome);
@@ -169,7 +170,7 @@ private:
             read_changes(*ask(redis_, release_call(bucket_, fence_, purchases)), purchases.size());
         ASSERT_TRUE(said) << said.error().detail;
         for (size_t i = 0; i < purchases.size(); ++i) {
-            const bool is_released = book_.release(purchases[i]);
+            const bool is_released = book_->release(purchases[i]);
             EXPECT_EQ((*said)[i], is_released);
             if (is_released) takes_.at(purchases[i]).take.state = HoldState::finished;
             ++counts_.commands;
@@ -183,7 +184,7 @@ private:
         const auto said = read_changes(*ask(redis_, sell_call(bucket_, fence_, purchases)), purchases.size());
         ASSERT_TRUE(said) << said.error().detail;
         for (size_t i = 0; i < purchases.size(); ++i) {
-            const bool is_sold = book_.sell(purchases[i]);
+            const bool is_sold = book_->sell(purchases[i]);
             EXPECT_EQ((*said)[i], is_sold);
             if (is_sold) takes_.at(purchases[i]).take.state = HoldState::sold;
             ++counts_.commands;
@@ -200,7 +201,7 @@ private:
             read_number(*ask(redis_, restock_call(bucket_, fence_, std::to_string(rows_), units)));
         ASSERT_TRUE(said) << said.error().detail;
         EXPECT_EQ(*said, is_again ? 0 : 1);
-        if (!is_again) book_.restock(units);
+        if (!is_again) book_->restock(units);
         ++counts_.commands;
         ++(is_again ? counts_.restock_again : counts_.restocked);
         compare_figures();
@@ -228,8 +229,8 @@ private:
             version_ = next.version;
             phase_ = next.phase;
             terms_ = next.terms;
-            book_.set_terms(terms_);
-            book_.set_phase(phase_);
+            book_->set_terms(terms_);
+            book_->set_phase(phase_);
         }
         compare_figures();
     }
@@ -265,18 +266,18 @@ private:
 
     // The cut: both books anew, from what is known of each purchase.
     void change_epoch() {
-        BookLoad cut{.epoch = fence_.epoch + 2, .word = word(), .stock = book_.stock(), .takes = {}};
-        Book next(terms_, book_.stock(), phase_);
+        BookLoad cut{.epoch = fence_.epoch + 2, .word = word(), .stock = book_->stock(), .takes = {}};
+        auto next = std::make_unique<Book>(terms_, book_->stock(), phase_);
         for (const PurchaseId& one : order_) {
             Known& known = takes_.at(one);
             known.is_pending = false;
             cut.takes.push_back({one, known.buyer, known.take});
-            next.restore({one, known.buyer, known.take.units, known.take.sequence, known.take.accepted_at},
-                         known.take.state);
+            next->restore({one, known.buyer, known.take.units, known.take.sequence, known.take.accepted_at},
+                          known.take.state);
         }
         load(cut);
         book_ = std::move(next);
-        sequence_base_ = book_.sequence_last();
+        sequence_base_ = book_->sequence_last();
         rows_of_epoch_ = rows_;
         ++counts_.commands;
         compare_figures();
@@ -316,7 +317,7 @@ private:
     Book::Terms terms_;
     Phase phase_ = Phase::selling;
     uint64_t version_ = 10;
-    Book book_;
+    std::unique_ptr<Book> book_;
     Fence fence_;
     uint64_t sequence_base_ = 0;  // the book counts on where Redis begins anew with each epoch
     Instant clock_ = t0 - 2s, last_seen_ = t0 - 60s;
