@@ -2,8 +2,7 @@
 #pragma once
 
 #include <map>
-#include <set>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -12,12 +11,12 @@
 
 namespace doorbuster::sim {
 
-using Take = std::tuple<SaleId, ItemId, uint64_t>;  // with the sequence
+using LastNumbers = std::map<std::pair<SaleId, ItemId>, uint64_t>;
 
 struct LedgerState {  // what outlives the process
     std::vector<LedgerRecord> records;
     std::map<PurchaseId, size_t> by_purchase;  // index into records, of the first
-    std::set<Take> takes;
+    LastNumbers last_numbers;
     uint64_t purchases_twice = 0;  // no store refuses that: the judge does
 };
 
@@ -27,18 +26,19 @@ public:
 
     StoreResult<void> append(std::span<const LedgerEntry> entries) override {
         CHECK(!failed_);  // the product's promise: nothing is appended after a failure
-        std::set<Take> seen;
+        LastNumbers last_numbers = state_.last_numbers;
         for (const LedgerEntry& entry : entries) {
-            const Take take{entry.sale, entry.item, entry.acceptance.sequence};
-            if (state_.takes.contains(take) || !seen.insert(take).second) {
+            uint64_t& last = last_numbers[{entry.sale, entry.item}];
+            if (entry.acceptance.sequence <= last) {
                 failed_ = true;
                 return StoreError{StoreErrc::not_allowed, "appending to the ledger",
                                   "a sequence number twice"};
             }
+            last = entry.acceptance.sequence;
         }
         const auto written = disk_.write("appending to the ledger", [&] {
+            state_.last_numbers = last_numbers;
             for (const LedgerEntry& entry : entries) {
-                state_.takes.emplace(entry.sale, entry.item, entry.acceptance.sequence);
                 const bool is_first =
                     state_.by_purchase.emplace(entry.acceptance.purchase, state_.records.size()).second;
                 state_.purchases_twice += is_first ? 0 : 1;

@@ -38,7 +38,8 @@ public:
 
     struct Options {
         size_t in_flight_max = 8;
-        size_t batch_max = 256;  // of events or answers in one transaction, of deliveries read ahead
+        size_t batch_max =
+            256;  // of events to deliver or answers in one transaction, of deliveries read ahead
         milliseconds look_every{50};
     };
 

@@ -149,7 +149,7 @@ public:
     uint32_t buyer_units(const BuyerId&) const;
 
 private:
-    // Where a hold stands among all; none behind the last one.
+    // Where a hold stands among all, or no_hold.
     enum class HoldIndex : uint32_t {};
     static constexpr HoldIndex no_hold{UINT32_MAX};
 

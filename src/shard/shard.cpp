@@ -148,6 +148,7 @@ void Shard::apply(const ControlCommand& command) {
             const auto index = static_cast<size_t>(open.slot);
             if (shard.entries_.size() <= index) shard.entries_.resize(index + 1);
             CHECK(shard.entries_[index] == nullptr);
+            // Made in its place: a book does not move.
             shard.entries_[index].reset(
                 new Entry{open.sale, open.item, Book(open.terms, open.stock, open.phase), open.board});
             shard.slots_[{open.sale, open.item}] = open.slot;

@@ -119,8 +119,8 @@ class Ledger {
 public:
     virtual ~Ledger() = default;
 
-    // All or nothing, durable when it returns. After an error nothing may be appended
-    // any more: memory and disk may no longer agree.
+    // All or nothing, durable when it returns. An item's sequence numbers rise; one that does not is refused.
+    // After an error nothing may be appended any more: memory and disk may no longer agree.
     [[nodiscard]] virtual StoreResult<void> append(std::span<const LedgerEntry>) = 0;
 
     // Called when nothing waits: a good moment for upkeep such as a checkpoint.

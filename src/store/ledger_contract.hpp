@@ -149,13 +149,18 @@ TYPED_TEST_SUITE_P(LedgerContract);
 
 TYPED_TEST_P(LedgerContract, ABatchIsAllOrNothing) {
     using namespace testing;
-    ASSERT_TRUE(this->ledger().append(std::vector{entry(1)}).has_value());
-    // The second of these takes a sequence number that is there already.
-    LedgerEntry same_number = entry(3, bob);
-    same_number.acceptance.sequence = entry(1).acceptance.sequence;
-    EXPECT_FALSE(this->ledger().append(std::vector{entry(2), same_number}).has_value());
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(2)}).has_value());
+    // Another item's first number is good; the other one is there already.
+    LedgerEntry other_item = entry(3, carol), same_number = entry(4, bob);
+    other_item.item = ItemId("case");
+    other_item.acceptance.sequence = 1;
+    same_number.acceptance.sequence = 2;
+    EXPECT_FALSE(this->ledger().append(std::vector{other_item, same_number}).has_value());
     this->reopen();
-    EXPECT_EQ(this->reader().read_after(0, 100)->size(), 1u);
+    EXPECT_EQ(this->reader().read_after(0, 100)->size(), 2u);
+    EXPECT_TRUE(this->ledger().append(std::vector{other_item, entry(3)}).has_value())
+        << "neither was counted";
+    EXPECT_EQ(this->reader().read_after(0, 100)->size(), 4u);
 }
 
 TYPED_TEST_P(LedgerContract, ASequenceNumberIsGivenOnce) {
@@ -170,6 +175,17 @@ TYPED_TEST_P(LedgerContract, ASequenceNumberIsGivenOnce) {
     EXPECT_TRUE(this->ledger().append(std::vector{entry(3, bob)}).has_value());
 }
 
-REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ABatchIsAllOrNothing, ASequenceNumberIsGivenOnce);
+TYPED_TEST_P(LedgerContract, SequenceNumbersRise) {
+    using namespace testing;
+    ASSERT_TRUE(this->ledger().append(std::vector{entry(1), entry(5)}).has_value());
+    EXPECT_FALSE(this->ledger().append(std::vector{entry(3)}).has_value());
+    this->reopen();
+    EXPECT_FALSE(this->ledger().append(std::vector{entry(7), entry(6)}).has_value());
+    this->reopen();
+    EXPECT_EQ(this->reader().read_after(0, 100)->size(), 2u);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(LedgerContract, ABatchIsAllOrNothing, ASequenceNumberIsGivenOnce,
+                            SequenceNumbersRise);
 
 }  // namespace doorbuster

@@ -156,6 +156,27 @@ TYPED_TEST_P(OrdersContract, ARecordIsPlacedOnceHoweverOftenItComes) {
     EXPECT_EQ(this->stock(), (Stock{10, 9, 1, 0}));
 }
 
+// The known one comes last: by then the others of its batch have been written, in a way that is given up.
+TYPED_TEST_P(OrdersContract, ARecordThatIsKnownKeepsNoneOfItsBatchFromBeingPlaced) {
+    using namespace testing;
+    this->create(10, 3);
+    ASSERT_TRUE(this->orders().place(0, std::vector{placement(1, entry(1))}, t0).has_value());
+    const std::vector batch{placement(2, entry(2, bob)), placement(3, entry(3, carol)),
+                            placement(4, entry(1))};
+    const auto placed = this->orders().place(1, batch, t0);
+    ASSERT_TRUE(placed.has_value());
+    EXPECT_EQ(*placed, (std::vector{Placed::ordered, Placed::ordered, Placed::known_before}));
+    EXPECT_EQ(*this->reader().position(), 4u);
+    EXPECT_EQ(this->stock(), (Stock{10, 7, 3, 0}));
+    for (const uint32_t number : {1u, 2u, 3u}) {
+        const auto order = this->reader().find_order(OrderId{1000 + number});
+        ASSERT_TRUE(order.has_value() && order->has_value()) << number;
+        EXPECT_EQ((*order)->purchase, purchase(number));
+    }
+    EXPECT_FALSE(this->reader().find_order(OrderId{1004})->has_value());
+    EXPECT_EQ(this->events(), std::vector(3, EventKind::order_created)) << "each is told once";
+}
+
 TYPED_TEST_P(OrdersContract, WhatHasNoUnitOrNoRightIsCancelledAndSaysWhy) {
     using namespace testing;
     this->create(2, 1);
@@ -552,15 +573,15 @@ REGISTER_TYPED_TEST_SUITE_P(
     OrdersContract, ReadsBackASaleAndRefusesItsTwin, AChangeNeedsTheVersionThatItWasMadeFrom,
     ItemsCanBeReplacedBeforeTheyAreSold, ARestockCountsOnceForItsVersion,
     PlacesOrdersAndMovesThePositionTogether, ARecordIsPlacedOnceHoweverOftenItComes,
-    WhatHasNoUnitOrNoRightIsCancelledAndSaysWhy, ARecordThatCannotBePlacedTakesNothingAndCanBeBuried,
-    ACancelGivesUnitAndRightBackOnce, AMoveThatCannotBeDoneLeavesNothingBehindAndDisturbsNoOther,
-    APaymentTakesItsOrderFromHeldToSold, WhatIsAwaitedIsFoundApartFromWhatIsOnlyWatched,
-    EveryStockPolicyKeepsTheSumOfUnits, WherePaymentTakesTheUnitAPayerMayFindNone,
-    ALatePaymentThatFoundAUnitPaysForItsOldOrder, WhatBecameOfAFreshIdIsNotTheShopsToHear,
-    ABuriedPurchaseThatIsTriedAgainGetsItsOrder, ABatchThatCannotBePlacedLeavesNeitherOrderNorEvent,
-    AnEventOfTheProviderCountsOnceAndMakesItsPaymentDue, FindsTheOrdersWhoseTimeIsOverTheLongestOverFirst,
-    TellsWhatHappenedToASaleOnceForEachChange, EveryChangeOfTheStockButAcceptancesIsInTheJournal,
-    ABuyerSeesOwnOrdersNewestFirst, EveryPurchaseIsVisitedForTheRebuild,
-    EveryOrderAndHoldingIsVisitedForTheAudit);
+    ARecordThatIsKnownKeepsNoneOfItsBatchFromBeingPlaced, WhatHasNoUnitOrNoRightIsCancelledAndSaysWhy,
+    ARecordThatCannotBePlacedTakesNothingAndCanBeBuried, ACancelGivesUnitAndRightBackOnce,
+    AMoveThatCannotBeDoneLeavesNothingBehindAndDisturbsNoOther, APaymentTakesItsOrderFromHeldToSold,
+    WhatIsAwaitedIsFoundApartFromWhatIsOnlyWatched, EveryStockPolicyKeepsTheSumOfUnits,
+    WherePaymentTakesTheUnitAPayerMayFindNone, ALatePaymentThatFoundAUnitPaysForItsOldOrder,
+    WhatBecameOfAFreshIdIsNotTheShopsToHear, ABuriedPurchaseThatIsTriedAgainGetsItsOrder,
+    ABatchThatCannotBePlacedLeavesNeitherOrderNorEvent, AnEventOfTheProviderCountsOnceAndMakesItsPaymentDue,
+    FindsTheOrdersWhoseTimeIsOverTheLongestOverFirst, TellsWhatHappenedToASaleOnceForEachChange,
+    EveryChangeOfTheStockButAcceptancesIsInTheJournal, ABuyerSeesOwnOrdersNewestFirst,
+    EveryPurchaseIsVisitedForTheRebuild, EveryOrderAndHoldingIsVisitedForTheAudit);
 
 }  // namespace doorbuster

@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
-#include "base/check.hpp"
-
 namespace doorbuster {
 
 void LedgerTail::appended(std::span<const LedgerEntry> entries, uint64_t last) {
+    if (entries.empty()) return;
     std::lock_guard lock(mutex_);
     const uint64_t first = last + 1 - entries.size();
-    if (first_ == 0) first_ = first;
-    CHECK(first == first_ + entries_.size());  // without a gap
+    // Somebody has written into the file behind our back: it knows better.
+    if (first != first_ + entries_.size()) {
+        entries_.clear();
+        first_ = first;
+    }
     entries_.insert(entries_.end(), entries.begin(), entries.end());
     if (entries_.size() <= records_max) return;
     const size_t surplus = entries_.size() - records_max;

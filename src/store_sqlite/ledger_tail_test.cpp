@@ -38,6 +38,15 @@ TEST(LedgerTail, WhatTheReaderIsPastIsForgotten) {
     EXPECT_EQ(tail.read_after(5, 10)->front().position, 6u);
 }
 
+TEST(LedgerTail, AGapHasTheFileRead) {
+    LedgerTail tail;
+    tail.appended(entries(1, 2), 2);
+    tail.appended({}, 2);
+    tail.appended(entries(5, 5), 5);  // 3 and 4 came from elsewhere
+    EXPECT_FALSE(tail.read_after(2, 10).has_value());
+    EXPECT_EQ(tail.read_after(4, 10)->size(), 1u);
+}
+
 TEST(LedgerTail, BeyondTheBoundTheOldestGiveWay) {
     LedgerTail tail;
     constexpr uint64_t half = LedgerTail::records_max / 2;
@@ -53,7 +62,7 @@ TEST(LedgerTail, ARushIsReadWithoutAGap) {
     constexpr uint64_t last = 300'000, batch = 100;
     std::atomic<bool> is_over = false;
     tail.appended(entries(1, batch), batch);
-    std::thread owner([&] {
+    std::jthread owner([&] {
         std::vector<LedgerEntry> one(batch, testing::entry(1));
         for (uint64_t at = batch; at < last; at += batch) {
             for (uint64_t i = 0; i < batch; ++i) one[i].acceptance.sequence = at + i + 1;
@@ -76,7 +85,6 @@ TEST(LedgerTail, ARushIsReadWithoutAGap) {
             ++from_tail;
         }
     }
-    owner.join();
     EXPECT_GT(from_tail, 0u);
 }
 

@@ -507,8 +507,8 @@ constexpr const char* orders_migrations[] = {
 
     // An order no longer refers to its item and its purchase, and the index that the latter needed is gone:
     // the batch that makes an order has read the item and writes the purchase that names it, in one
-    // transaction, and looking both up again was a fifth of an order. Items and purchases with orders still
-    // cannot go.
+    // transaction, and looking both up again was a sixth of an order. Items and purchases with orders still
+    // cannot go. Whoever replaces `orders` once more has to drop the two triggers first, as the view.
     R"sql(
     CREATE TABLE orders_lean(
         id            INTEGER PRIMARY KEY,

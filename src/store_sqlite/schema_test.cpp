@@ -219,6 +219,18 @@ TEST(Schema, AFailedMigrationLeavesTheOldVersion) {
     EXPECT_EQ(connection.read_integer("SELECT count(*) FROM sqlite_master WHERE name = 'two'"), 0);
 }
 
+TEST(Schema, OnlyANewDatabaseGetsLargerPages) {
+    TemporaryFolder folder;
+    sqlite::Connection fresh(folder.path("fresh.db"), sqlite::Access::write);
+    sqlite::prepare(fresh, sqlite::orders_schema);
+    EXPECT_EQ(fresh.read_integer("PRAGMA page_size"), 16 * 1024);
+    sqlite::Connection old(folder.path("old.db"), sqlite::Access::write);
+    const sqlite::Schema& newest = sqlite::orders_schema;
+    sqlite::prepare(old, {newest.name, newest.application_id, newest.migrations.first(1)});
+    sqlite::prepare(old, newest);
+    EXPECT_EQ(old.read_integer("PRAGMA page_size"), 4096);
+}
+
 TEST(Schema, ACommitIsSyncedToDisk) {
     TemporaryFolder folder;
     sqlite::Connection connection(folder.path("ledger.db"), sqlite::Access::write);

@@ -39,7 +39,8 @@ public:
     bool step();
     // For a statement without rows: runs it and tells how many rows it changed.
     int run();
-    // The same for one that a constraint may keep from changing anything; false then.
+    // The same for one that a constraint may stop; false then. What it has changed by then stays, if it says
+    // OR FAIL.
     bool try_to_run();
     void reset();
 

@@ -17,7 +17,12 @@ using sqlite::Rows;
 
 namespace {
 
-constexpr const char* given_twice = "a sequence number of an item was given twice";
+sqlite::Failure given_before(std::string_view sale, std::string_view item, uint64_t sequence) {
+    return {
+        StoreErrc::not_allowed,
+        fmt::format("sequence number {} of {}/{} is not above the last one that was given (last_sequences)",
+                    sequence, sale, item)};
+}
 
 constexpr std::string_view select_records =
     "SELECT position, sale, item, purchase, buyer, units, sequence, accepted_at_ms, "
@@ -169,7 +174,7 @@ void SqliteLedger::note_number(const LedgerEntry& entry) {
     } else if (sequence > known->last) {
         known->last = sequence;
     } else {
-        throw sqlite::Failure(StoreErrc::not_allowed, given_twice);
+        throw given_before(known->sale, known->item, sequence);
     }
 }
 
@@ -190,7 +195,7 @@ StoreResult<void> SqliteLedger::append(std::span<const LedgerEntry> entries) {
                                   .bind(3, static_cast<int64_t>(one.first))
                                   .bind(4, static_cast<int64_t>(one.last))
                                   .run();
-            if (moved != 1) throw sqlite::Failure(StoreErrc::not_allowed, given_twice);
+            if (moved != 1) throw given_before(one.sale, one.item, one.first);
         }
         transaction.commit();
     });

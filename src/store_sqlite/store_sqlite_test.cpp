@@ -26,12 +26,14 @@ public:
         reader_ = std::move(*SqliteLedgerReader::open(folder_.path("ledger.db"), tail()));
     }
 
+private:
+    testing::TemporaryFolder folder_;
+
 protected:
     virtual std::shared_ptr<LedgerTail> tail() { return nullptr; }
     std::unique_ptr<SqliteLedger> ledger_;
 
 private:
-    testing::TemporaryFolder folder_;
     std::unique_ptr<SqliteLedgerReader> reader_;
 };
 

@@ -210,7 +210,7 @@ def test_a_read_only_folder_is_refused(own_shop, tmp_path):
 
 def limit_file_size():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond the limit then fails instead of killing
-    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
 
 
 def fill(folder: Path) -> None:
