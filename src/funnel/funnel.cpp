@@ -90,7 +90,7 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
     const BuyerId& buyer = attempt.who.buyer;
     Limits& limits = *rules_->limits;
     const auto key = limits.key_of(buyer);
-    limits.expect(key);
+    limits.expect_cells(key);
 
     if (attempt.item.board->perhaps_winner(buyer)) {
         const auto named = name_of(attempt);

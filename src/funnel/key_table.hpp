@@ -28,7 +28,8 @@
 //       which then saw it; or its second look came after the claim, and took it back.
 //   I3  No key leaves behind what it did in the overflow. A thread that changed the overflow
 //       entry looks again whether its key has or claims a slot, and if so does it over there;
-//       if not, the claim came later, and (3) saw the change.
+//       if not, the claim came later, and (3) saw the change. That any overflow entry was ever used is
+//       noted before its first change, so that (3) need not fetch an entry of a table that never was full.
 // They need one order of all loads and swaps, hence sequential consistency throughout.
 //
 // Thread safety: `at` from any thread, lock-free: a thread that is stopped anywhere keeps no
@@ -76,6 +77,7 @@ public:
         const Home home = home_of(key);
         for (;;) {
             const size_t slot = find_or_claim(home, now);
+            if (slot == home.overflow_slot) note_overflow();
             auto answer = use(cells_of(slot));
             if (slot != home.overflow_slot) {
                 if (still_owns(home, slot)) return answer;
@@ -86,14 +88,19 @@ public:
         }
     }
 
-    // For a key that is asked about in a moment: its memory is on the way meanwhile.
+    // For a key that is asked about in a moment: its memory is on the way meanwhile. First its set; once that
+    // is there, the cells of the slot that is the key's or is going to be.
     void expect(uint64_t key) {
         const size_t first = home_of(key).first_slot;
         __builtin_prefetch(&deed_of(first), 1);
-        // Nearly always its own, while the table is not crowded.
-        const Cells cells = cells_of(first);
-        __builtin_prefetch(&cells.front(), 1);
-        __builtin_prefetch(&cells.back(), 1);
+        fetch_cells(first);  // nearly always its own, while the table is not crowded
+    }
+    void expect_cells(uint64_t key) {
+        const Home home = home_of(key);
+        for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
+            const KeyTag owner = Deed::unpack(deed_of(slot).load()).owner;
+            if (owner == home.tag || owner == nobody) return fetch_cells(slot);
+        }
     }
 
     // Brings the whole table into memory, so that no key waits for its page. From any thread.
@@ -124,6 +131,11 @@ private:
         const size_t first = slot < slots_ ? slot / ways * set_words() + ways + slot % ways * cells_per_key_
                                            : slots_ / ways * set_words() + (slot - slots_) * cells_per_key_;
         return {&words_[first], cells_per_key_};
+    }
+    void fetch_cells(size_t slot) {
+        const Cells cells = cells_of(slot);
+        __builtin_prefetch(&cells.front(), 1);
+        __builtin_prefetch(&cells.back(), 1);
     }
     size_t set_words() const { return ways * (1 + cells_per_key_); }
 
@@ -160,13 +172,17 @@ private:
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
             if (Deed::unpack(deed_of(slot).load()).is_claimed_by(home.tag)) return slot;
         }
-        for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
-            uint64_t word = deed_of(slot).load();
-            const Deed deed = Deed::unpack(word);
-            if (deed.owner == home.tag || deed.is_claimed_by(home.tag)) return slot;
-            if (deed.phase != Deed::Phase::settled || !is_idle(slot, now)) continue;
-            deed_of(slot).compare_exchange_strong(word, deed.claimed_by(home.tag).pack());
-            return slot;
+        // One that was never anybody's is idle for sure; of another that has to be looked up in its cells.
+        for (const bool is_fresh : {true, false}) {
+            for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
+                uint64_t word = deed_of(slot).load();
+                const Deed deed = Deed::unpack(word);
+                if (deed.owner == home.tag || deed.is_claimed_by(home.tag)) return slot;
+                if (deed.phase != Deed::Phase::settled || (deed.owner == nobody) != is_fresh) continue;
+                if (!is_idle(slot, now)) continue;
+                deed_of(slot).compare_exchange_strong(word, deed.claimed_by(home.tag).pack());
+                return slot;
+            }
         }
         return none;
     }
@@ -191,7 +207,8 @@ private:
             take_back_claim(slot, word);
             return;
         }
-        const Deed next = is_idle(home.overflow_slot, now) ? deed.granted() : deed.inherited();
+        const bool owes_nothing = overflow_used_.load() == 0 || is_idle(home.overflow_slot, now);
+        const Deed next = owes_nothing ? deed.granted() : deed.inherited();
         deed_of(slot).compare_exchange_strong(word, next.pack());
     }
 
@@ -215,6 +232,11 @@ private:
         }
     }
 
+    void note_overflow() {
+        uint64_t unused = 0;
+        if (overflow_used_.load() == 0) overflow_used_.compare_exchange_strong(unused, 1);
+    }
+
     bool has_or_claims_slot(const Home& home) {
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
             const Deed deed = Deed::unpack(deed_of(slot).load());
@@ -224,6 +246,7 @@ private:
     }
 
     static constexpr size_t none = SIZE_MAX;
+    static constexpr KeyTag nobody = 0;
 
     // Zero, as words begin, and aligned to a line.
     static_assert(std::is_trivially_destructible_v<Word> && sizeof(Word) == sizeof(uint64_t));
@@ -245,6 +268,7 @@ private:
 
     // Changed by any thread.
     Words words_;  // set by set, deeds and then cells; the cells of the overflow entries last
+    alignas(64) Word overflow_used_{};  // 1 once any key has; read by every new key, hence a line of its own
     alignas(64) std::atomic<uint64_t> overflowed_total_{0};
 };
 

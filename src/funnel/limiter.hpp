@@ -26,6 +26,7 @@ public:
     }
 
     void expect(uint64_t key) { table_.expect(key); }
+    void expect_cells(uint64_t key) { table_.expect_cells(key); }
     void populate() { table_.populate(); }
     uint64_t overflowed_total() const { return table_.overflowed_total(); }
     size_t memory_bytes() const { return table_.memory_bytes(); }

@@ -83,6 +83,7 @@ public:
     BuyerKey key_of(const BuyerId& buyer) const { return {hash_(buyer)}; }
     PlaceKey place_of(const Address& from, const SaleId& sale) const;
     void expect(BuyerKey buyer) { buyers_->limiter.expect(buyer.hash); }
+    void expect_cells(BuyerKey buyer) { buyers_->limiter.expect_cells(buyer.hash); }
     void expect(PlaceKey place) { distinct_buyers_->expect(place.hash); }
     [[nodiscard]] LimitRuling buyer(BuyerKey buyer, Uptime now);
     [[nodiscard]] LimitRuling buyers_at(PlaceKey place, BuyerKey buyer, uint32_t buyers_max, Uptime now);
