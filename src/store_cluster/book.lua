@@ -21,7 +21,6 @@
 
 local entries_max = 1000       -- of one call but load; unpack's limit lies near 8000
 local units_max = 100000000    -- sale/sale.hpp
-local news_ms = 1000           -- so long after a reopening a gate may still refuse as before
 local buyer_bytes_max = 128    -- BuyerId
 
 -- The enumerations of sale/book.hpp and sale/stock_policy.hpp.
@@ -39,8 +38,9 @@ local take_form, take_bytes = '>BI4I8I8I8', 29
 local new_take_form = take_form .. 'c0'
 -- version, phase, opens_at, closes_at, units_per_buyer_max, policy, orders_max
 local terms_form = '>I8BI8I8I4BI4'
--- epoch, when there was something to sell again (0: never), then the terms: what seldom changes
+-- epoch, how often there was something to sell again, then the terms: what seldom changes
 local head_form, terms_at = '>I8I8', 17
+local reopenings_at, reopenings_bytes = 9, 8
 -- total, available, held, sold, slots used, last sequence, last time seen
 local figures_form = '>I4I4I4I4I4I8I8'
 -- A buyer's right: the active purchases in the order of their acceptance, then the active units. One unit is
@@ -81,27 +81,27 @@ local function pin_now()
     return pin
 end
 
-local function packed_head(epoch, reopened, terms) return struct_pack(head_form, epoch, reopened) .. terms end
+local function packed_head(epoch, reopenings, terms) return struct_pack(head_form, epoch, reopenings) .. terms end
 
 -- What a head says. It decides, so the text comes from the hash in every call; but what the text means is
 -- the same for long, and is kept.
 local head_text, head = nil, nil
 local function head_of(text)
     if text ~= head_text then
-        local epoch, reopened = struct_unpack(head_form, text)
+        local epoch, reopenings = struct_unpack(head_form, text)
         local version, phase, opens_at, closes_at, units_per_buyer_max, policy, orders_max =
             struct_unpack(terms_form, text, terms_at)
         head_text, head = text, {
             epoch = epoch,
-            reopened = reopened > 0 and reopened or -news_ms,
+            reopenings = reopenings,
+            reopenings_text = part_of(text, reopenings_at, reopenings_at + reopenings_bytes - 1),
             version = version, phase = phase, opens_at = opens_at, closes_at = closes_at,
             units_per_buyer_max = units_per_buyer_max, policy = policy, orders_max = orders_max,
             lease = text_of('%s-%d', pin_now(), epoch),
             id_tens = -1, id_begin = nil,  -- of the last outbox id that was made
             state = policy == reserve_policy and held or policy == at_order and sold or open,
-            -- From here to closes_at a unit is all that a buyer needs who has none, and nobody must wait for the news.
-            plain_from = phase == selling and policy ~= at_payment and units_per_buyer_max > 0 and
-                math.max(opens_at, reopened + news_ms) or 2 ^ 53,
+            -- From here to closes_at a unit is all that a buyer needs who has none.
+            plain_from = phase == selling and policy ~= at_payment and units_per_buyer_max > 0 and opens_at or 2 ^ 53,
         }
     end
     return head
@@ -163,10 +163,14 @@ local function purchase_fields(args, first, step, fields)
     return fields
 end
 
--- Whether a purchase was taken so soon after a reopening that other gates may not know of either: whoever
--- is told of it waits until they do, or its winner, who repeats there, would hear a refusal.
-local function is_news(accepted_at, reopened, now)
-    return accepted_at - reopened < news_ms and accepted_at >= reopened and now - accepted_at < news_ms
+-- What is said of a take. Behind a reopening other gates may still refuse as before, so the caller hears how many
+-- there were, and tells by its own looks and clock whether that is news.
+local function said_of(outcome, take, is_pending, book)
+    return outcome .. part_of(take, 1, take_bytes) .. (is_pending and '\1' or '\0') .. book.reopenings_text
+end
+local function said_accepted(take, book)
+    if book.reopenings == 0 then return take end
+    return said_of(accepted, take, true, book)
 end
 
 local function active_in(right)
@@ -223,7 +227,7 @@ local function reserve_each(keys, args, stored)
     local fault = fenced(args[1], stored[1])
     if fault then return fault end
     local book = head_of(stored[1])
-    local phase, policy, reopened, orders_max = book.phase, book.policy, book.reopened, book.orders_max
+    local phase, policy, orders_max = book.phase, book.policy, book.orders_max
     local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
     if orders_max == 0 then orders_max = 2 * total end
     -- A clock that steps back does not close a sale that was open.
@@ -255,13 +259,11 @@ local function reserve_each(keys, args, stored)
         if take then
             -- Idempotency precedes everything: a winner who repeats after the last unit went, or
             -- after the end, must hear "already yours".
-            local _, own_units, own_epoch, own_sequence, accepted_at = struct_unpack(take_form, take)
+            local _, own_units, own_epoch, own_sequence = struct_unpack(take_form, take)
             if own_units ~= units or part_of(take, take_bytes + 1) ~= buyer then
                 answer = says_key_mismatch
             else
-                local pending = is_pending(keys[2], book, own_epoch, own_sequence) and 1 or 0
-                local news = is_news(accepted_at, reopened, now) and 2 or 0
-                answer = repeated .. part_of(take, 1, take_bytes) .. string.char(pending + news)
+                answer = said_of(repeated, take, is_pending(keys[2], book, own_epoch, own_sequence), book)
             end
         elseif window and not replaces then
             answer = window
@@ -301,7 +303,7 @@ local function reserve_each(keys, args, stored)
                 changed[changes + 3], changed[changes + 4] = buyer_field, right
                 changed[changes + 5], changed[changes + 6] = id, purchase
                 changes = changes + 6
-                answer = is_news(now, reopened, now) and accepted .. part_of(take, 1, take_bytes) .. '\3' or take
+                answer = said_accepted(take, book)
             end
         end
         answers[i] = answer
@@ -318,8 +320,8 @@ end
 -- What replaces a finished purchase is a late payment or a dead letter that is tried again: its
 -- time was when it was first accepted, so neither window nor phase is asked.
 -- Answers a string for each: the outcome; accepted, repeated: the take without the buyer, then 1 if it
--- is still pending, plus 2 if it is news; limit_reached: the purchase that holds the right. Most who are accepted
--- are pending and no news: they are answered by the take as it is. Who comes alone is answered by the string alone.
+-- is still pending, then how often the book was reopened; limit_reached: the purchase that holds the right. Who is
+-- accepted before any reopening is answered by the take as it is. Who comes alone is answered by the string alone.
 --
 -- Here only the plain case is decided: one purchase alone, of one unit, by somebody who has none, and there is one.
 -- With nobody else to share a call with, that pays for all of the Lua it passes through; so this has no loop, no
@@ -352,7 +354,7 @@ local function reserve(keys, args)
     call('HSET', key, 'figures',
         struct_pack(figures_form, total, available - 1, units_held, units_sold, slots, sequence, now),
         purchase_field, take, buyer_field, purchase, id, purchase)
-    return take
+    return said_accepted(take, book)
 end
 
 -- ARGV: lease; then purchase and sequence of each take that is in Kafka. An outbox entry goes

@@ -1,10 +1,14 @@
 -- Continues book.lua: what reaches a book from PostgreSQL, and what is read from it. One library,
 -- joined by CMake, so that both see the same local names.
 
--- Units, or slots, came to a book that had none.
-local function add_reopening(changed, text, last)
+-- The head of a book that had no units, or no slots, and has some now.
+local function reopened_head(text, terms)
+    local book = head_of(text)
+    return packed_head(book.epoch, book.reopenings + 1, terms or part_of(text, terms_at))
+end
+local function add_reopening(changed, text)
     changed[#changed + 1] = 'head'
-    changed[#changed + 1] = packed_head(head_of(text).epoch, math.max(now_ms(), last), part_of(text, terms_at))
+    changed[#changed + 1] = reopened_head(text)
 end
 
 -- ARGV: lease; then purchases, each named in a release row of this epoch. Their units, or their
@@ -67,7 +71,7 @@ local function release(keys, args)
     end
     changed[#changed + 1] = 'figures'
     changed[#changed + 1] = struct_pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
-    if was_shut then add_reopening(changed, stored[1], last) end
+    if was_shut then add_reopening(changed, stored[1]) end
     call('HSET', keys[1], unpack(changed))
     if #ended > 0 then call('HDEL', keys[1], unpack(ended)) end
     return answers
@@ -111,7 +115,7 @@ local function sell(keys, args)
     if #changed == 0 then return answers end
     changed[#changed + 1] = 'figures'
     changed[#changed + 1] = struct_pack(figures_form, total, available, units_held, units_sold, slots, sequence, last)
-    if was_shut and not is_shut(book, total, available, slots) then add_reopening(changed, stored[1], last) end
+    if was_shut and not is_shut(book, total, available, slots) then add_reopening(changed, stored[1]) end
     call('HSET', keys[1], unpack(changed))
     return answers
 end
@@ -129,7 +133,7 @@ local function restock(keys, args)
     local total, available, units_held, units_sold, slots, sequence, last = struct_unpack(figures_form, stored[2])
     local changed = {row, '', 'figures',
         struct_pack(figures_form, total + units, available + units, units_held, units_sold, slots, sequence, last)}
-    if is_shut(head_of(stored[1]), total, available, slots) then add_reopening(changed, stored[1], last) end
+    if is_shut(head_of(stored[1]), total, available, slots) then add_reopening(changed, stored[1]) end
     call('HSET', keys[1], unpack(changed))
     return 1
 end
@@ -151,13 +155,20 @@ end
 local function set_state(keys, args)
     local terms = #args == 8 and packed_terms(args, 2)
     if not terms then return malformed('terms') end
-    local text = call('HGET', keys[1], 'head')
+    local stored = call('HMGET', keys[1], 'head', 'figures')
+    local text = stored[1]
     local fault = fenced(args[1], text)
     if fault then return fault end
     local book = head_of(text)
     if tonumber(args[2]) <= book.version then return 0 end
     if tonumber(args[7]) ~= book.policy then return malformed('policy') end
-    call('HSET', keys[1], 'head', part_of(text, 1, terms_at - 1) .. terms)
+    local total, available, _, _, slots = struct_unpack(figures_form, stored[2])
+    local was_shut = is_shut(book, total, available, slots)
+    local changed = part_of(text, 1, terms_at - 1) .. terms
+    if was_shut and not is_shut(head_of(changed), total, available, slots) then
+        changed = reopened_head(text, terms)
+    end
+    call('HSET', keys[1], 'head', changed)
     return 1
 end
 
@@ -222,7 +233,8 @@ local function load(keys, args)
 end
 
 -- No ARGV. Answers the pin, then, where there is a book: epoch, terms, figures, entries in the outbox, how many
--- purchases were loaded, and when the last one was taken, in ms; 0 where none was in this epoch.
+-- purchases were loaded, when the last one was taken, in ms, 0 where none was in this epoch; and how often the book
+-- was reopened.
 -- Not fenced: this is how somebody without a lease learns what is there.
 local function peek(keys)
     local stored = call('HMGET', keys[1], 'head', 'figures', 'loaded')
@@ -236,7 +248,7 @@ local function peek(keys)
         taken_at = accepted_at
     end
     return {pin_now(), book.epoch, part_of(stored[1], terms_at), stored[2], call('XLEN', keys[2]),
-        tonumber(stored[3]), taken_at}
+        tonumber(stored[3]), taken_at, book.reopenings}
 end
 
 -- ARGV: lease, how many are known already, count at most. All purchases that the book knows have a place:

@@ -4,7 +4,7 @@ doorbuster_library(cluster_store
             cluster_lag.cpp cluster_load.cpp cluster_lookup.cpp cluster_rebuild.cpp cluster_relay.cpp cluster_sweeper.cpp cluster_words.cpp
             dead_letter_topic.cpp lease_keeper.cpp
     LINKS doorbuster_redis_store doorbuster_postgres_store doorbuster_kafka_store
-    TESTS cluster_acceptor_test.cpp cluster_audit_test.cpp cluster_books_test.cpp cluster_coordinator_test.cpp cluster_lag_test.cpp cluster_lookup_test.cpp cluster_rebuild_test.cpp
+    TESTS cluster_acceptor_test.cpp cluster_audit_test.cpp cluster_books_test.cpp cluster_coordinator_test.cpp cluster_lag_test.cpp cluster_looks_test.cpp cluster_lookup_test.cpp cluster_rebuild_test.cpp
           cluster_relay_test.cpp cluster_sweeper_test.cpp cluster_words_test.cpp cluster_workers_test.cpp dead_letter_topic_test.cpp lease_keeper_test.cpp
     TEST_LINKS doorbuster_postgres_testing doorbuster_kafka_testing doorbuster_cluster_workers doorbuster_audit
     APART cluster_audit_test.cpp cluster_books_test.cpp cluster_lookup_test.cpp cluster_relay_test.cpp cluster_sweeper_test.cpp

@@ -73,10 +73,10 @@ void ClusterAcceptor::reported(const AskedPtr& asked, const ReserveVerdict& verd
 
 void ClusterAcceptor::answer_taken(const AskedPtr& asked, const ReserveVerdict& verdict) {
     board_->add_winner(asked->entry.purchase, asked->entry.buyer);
-    if (!verdict.is_news) return say_yes(*asked, verdict);
+    if (!bucket_->is_news(verdict)) return say_yes(*asked, verdict, false);
     later(news_max, [self = shared_from_this(), asked, verdict] {
         if (!self->bucket_->holds()) return asked->answered({Verdict::unknown});
-        self->say_yes(*asked, verdict);
+        self->say_yes(*asked, verdict, true);
     });
 }
 
@@ -86,14 +86,14 @@ void ClusterAcceptor::later(milliseconds wait, std::function<void()> what) {
     timer->async_wait([timer, what = std::move(what)](const boost::system::error_code&) { what(); });
 }
 
-void ClusterAcceptor::say_yes(const Asked& asked, const ReserveVerdict& verdict) {
+void ClusterAcceptor::say_yes(const Asked& asked, const ReserveVerdict& verdict, bool is_news) {
     asked.answered({Verdict::decided,
                     {.outcome = verdict.outcome,
                      .purchase = asked.entry.purchase,
                      .sequence = verdict.take.sequence,
                      .accepted_at = verdict.take.accepted_at,
                      .state = verdict.take.state},
-                    verdict.is_news});
+                    is_news});
 }
 
 // Behind what the loop has in hand: reports come many at a time.

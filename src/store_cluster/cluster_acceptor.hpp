@@ -70,7 +70,7 @@ private:
     void reported(const AskedPtr& asked, const ReserveVerdict& verdict, KafkaDelivery delivery);
     void answer_taken(const AskedPtr& asked, const ReserveVerdict& verdict);
     void later(milliseconds wait, std::function<void()> what);
-    void say_yes(const Asked& asked, const ReserveVerdict& verdict);
+    void say_yes(const Asked& asked, const ReserveVerdict& verdict, bool is_news);
     void remove_soon();
     void remove();
 

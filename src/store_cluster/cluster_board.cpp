@@ -7,10 +7,6 @@ namespace doorbuster {
 
 namespace {
 
-// Shorter than the news_max for which a take after a reopening holds its yes back, by what a gate may need
-// between its look at the clock and its answer.
-constexpr milliseconds flags_last = news_max * 3 / 4;
-
 int64_t boot_time_ns() {
     return pg::boot_time().count();
 }
@@ -51,6 +47,7 @@ void ClusterBoard::looked(const RedisResult<const redisReply*>& reply) {
     if (peek->pin != fence_.pin || !peek->book || peek->book->epoch != fence_.epoch)
         return fail({RedisErrc::fenced, "it is not the Redis that was pinned, or not its book"});
     there_ = *peek->book;
+    bucket_->saw(there_);
     if (epoch_ != fence_.epoch) {
         epoch_ = fence_.epoch;
         known_ = 0;

@@ -1,4 +1,4 @@
-// ClusterBucket: an item bucket and what this gate's newest lease says of it.
+// ClusterBucket: an item bucket, what this gate's newest lease says of it, and what its looks had seen.
 //
 // Whoever acts on the bucket asks here first, and once more before it tells anybody what came of it.
 //
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "store_cluster/cluster_looks.hpp"
 #include "store_cluster/postgres_epochs.hpp"
 #include "store_cluster/redis_codec.hpp"
 
@@ -45,6 +46,9 @@ public:
     // None without a lease: then nothing is sent.
     std::optional<Fence> fence() const { return holds() ? fence_ : std::nullopt; }
 
+    void saw(const BookPeek::There& book) { looks_.saw(book, pg::boot_time()); }
+    bool is_news(const ReserveVerdict& taken) const { return looks_.is_news(taken, pg::boot_time()); }
+
     // `under`: the fence of the call that met it. A call of an earlier lease says nothing about the book of
     // the one that holds now.
     void doubt(const Fence& under, Doubt doubt, const std::string& why) {
@@ -62,6 +66,7 @@ private:
     const Doubted doubted_;
     std::optional<Fence> fence_;
     pg::BootTime ends_at_{};
+    ClusterLooks looks_;
     pg::BootTime silence_told_at_{std::chrono::hours(-1)}, loss_told_at_{std::chrono::hours(-1)};
 };
 

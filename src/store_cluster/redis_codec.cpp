@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t id_bytes = 16;
 constexpr size_t take_bytes = 29;  // take_form of book.lua
+constexpr size_t reopenings_bytes = 8;
 constexpr char not_written = '\xff';
 constexpr uint8_t outcome_base =
     16;  // an outcome is said as this and its number; what begins with less is a take
@@ -147,14 +148,15 @@ std::optional<std::optional<ReserveVerdict>> verdict_in(std::string_view text) {
     const auto outcome = static_cast<ReserveOutcome>(first - outcome_base);
     text.remove_prefix(1);
     if (outcome == accepted || outcome == repeated) {
-        if (text.size() != take_bytes + 1) return std::nullopt;
+        if (text.size() != take_bytes + 1 + reopenings_bytes) return std::nullopt;
         Bytes bytes{text};
         const auto take = bytes.take();
         if (!take) return std::nullopt;
+        const bool is_pending = bytes.number(1) != 0;
         return ReserveVerdict{.outcome = outcome,
                               .take = *take,
-                              .is_pending = (bytes.left[0] & 1) != 0,
-                              .is_news = (bytes.left[0] & 2) != 0};
+                              .is_pending = is_pending,
+                              .reopenings = bytes.number(reopenings_bytes)};
     }
     if (outcome == limit_reached) {
         if (text.size() != id_bytes) return std::nullopt;
@@ -314,7 +316,7 @@ RedisResult<std::string> read_pin(const redisReply& reply) {
 
 RedisResult<BookPeek> read_peek(const redisReply& reply) {
     if (auto error = error_in(reply)) return *error;
-    if (!is_array(reply, 1) && !is_array(reply, 7)) return garbled("peek");
+    if (!is_array(reply, 1) && !is_array(reply, 8)) return garbled("peek");
     BookPeek peek{.pin = std::string(view_of(*reply.element[0])), .book = {}};
     if (peek.pin.empty()) return garbled("peek");
     if (reply.elements == 1) return peek;
@@ -322,7 +324,7 @@ RedisResult<BookPeek> read_peek(const redisReply& reply) {
     Bytes terms{view_of(*reply.element[2])}, figures{view_of(*reply.element[3])};
     if (reply.element[1]->type != REDIS_REPLY_INTEGER || reply.element[4]->type != REDIS_REPLY_INTEGER ||
         reply.element[5]->type != REDIS_REPLY_INTEGER || reply.element[6]->type != REDIS_REPLY_INTEGER ||
-        terms.left.size() != 34 || figures.left.size() != 36)
+        reply.element[7]->type != REDIS_REPLY_INTEGER || terms.left.size() != 34 || figures.left.size() != 36)
         return garbled("peek");
     BookPeek::There there{.epoch = static_cast<uint64_t>(reply.element[1]->integer),
                           .word = {},
@@ -344,6 +346,7 @@ RedisResult<BookPeek> read_peek(const redisReply& reply) {
     there.figures.last_seen = figures.instant();
     there.purchases_known += there.figures.sequence_last;
     if (reply.element[6]->integer != 0) there.taken_at = from_ms(reply.element[6]->integer);
+    there.reopenings = static_cast<uint64_t>(reply.element[7]->integer);
     peek.book = there;
     return peek;
 }

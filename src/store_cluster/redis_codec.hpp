@@ -37,8 +37,6 @@ struct Fence {
 // One call carries at most so many purchases; book.lua refuses more than 1000.
 constexpr size_t entries_per_call_max = 256;
 constexpr uint32_t winners_per_call_max = 500;
-// How old a refusal may be that a gate shows without asking Redis: book.lua's news_ms.
-constexpr std::chrono::milliseconds news_max{1000};
 
 // Redis' clock counts; tests hand a time in.
 using HandedTime = std::optional<Instant>;
@@ -64,8 +62,7 @@ struct ReserveVerdict {
     PurchaseId holder{};      // limit_reached: the purchase that holds the right, if there is one
     Take take{};              // accepted, repeated
     bool is_pending = false;  // accepted, repeated: the outbox still has it, so Kafka may not
-    // accepted, repeated: taken a moment after others could not, as other gates may still believe.
-    bool is_news = false;
+    uint64_t reopenings = 0;  // accepted, repeated: how often there was something to sell again, until now
 };
 
 struct KnownTake {
@@ -117,6 +114,7 @@ struct BookPeek {
         uint64_t outbox_entries;
         uint64_t purchases_known;           // loaded or taken, finished ones too
         std::optional<Instant> taken_at{};  // the last one of this epoch
+        uint64_t reopenings = 0;            // how often, in this epoch, there was something to sell again
     };
     std::optional<There> book;
 };

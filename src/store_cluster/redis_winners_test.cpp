@@ -33,6 +33,10 @@ protected:
         return *std::move(said);
     }
 
+    uint64_t reopenings_seen() {
+        return read_peek(*ask(book.redis, peek_call(book.bucket)))->book->reopenings;
+    }
+
     LoadedBook book{1};
 };
 
@@ -68,17 +72,22 @@ TEST_F(RedisWinners, EveryoneWhomTheBookKnowsHasAPlace) {
     EXPECT_EQ(fenced.error().code, RedisErrc::fenced);
 }
 
-TEST_F(RedisWinners, ATakeBehindAReopeningIsNewsForASecond) {
+TEST_F(RedisWinners, ATakeTellsHowOftenTheBookWasReopened) {
     book.load(4, 1);
-    EXPECT_FALSE(take(1, ahead).is_news) << "there was no other";
+    EXPECT_EQ(take(1, ahead).reopenings, 0u);
+    EXPECT_EQ(reopenings_seen(), 0u);
     release(1);
-    EXPECT_TRUE(take(2, ahead).is_news) << "others may still show that it is sold out";
-    EXPECT_TRUE(take(2, ahead + news_max - 1ms).is_news) << "whoever repeats has to wait, too";
-    EXPECT_FALSE(take(2, ahead + news_max).is_news);
-    EXPECT_EQ(take(3, ahead + 2s).outcome, ReserveOutcome::sold_out);
+    EXPECT_EQ(reopenings_seen(), 1u);
+    const ReserveVerdict taken = take(2, ahead + 1h - 1s);
+    EXPECT_EQ(taken.outcome, ReserveOutcome::accepted);
+    EXPECT_EQ(taken.reopenings, 1u) << "however late it is, by Redis' clock";
+    EXPECT_TRUE(taken.is_pending);
+    EXPECT_EQ(take(2, ahead).reopenings, 1u) << "whoever repeats hears it, too";
+    EXPECT_EQ(take(3, ahead).outcome, ReserveOutcome::sold_out);
     ASSERT_TRUE(read_number(*ask(book.redis, restock_call(book.bucket, book.fence, "7", 2))).has_value());
-    EXPECT_TRUE(take(4, ahead + 2s).is_news);
-    EXPECT_FALSE(take(5, ahead + 2s + news_max).is_news) << "nobody shows it any more";
+    EXPECT_EQ(take(4, ahead).reopenings, 2u);
+    EXPECT_EQ(take(2, ahead).reopenings, 2u);
+    EXPECT_EQ(reopenings_seen(), 2u);
 }
 
 TEST_F(RedisWinners, ALookTellsWhenTheLastOneWasTaken) {
@@ -94,7 +103,7 @@ TEST_F(RedisWinners, AReleaseOfMoreThanEnoughIsNoReopening) {
     book.load(4, 3);
     take(1, ahead);
     release(1);
-    EXPECT_FALSE(take(2, ahead).is_news);
+    EXPECT_EQ(take(2, ahead).reopenings, 0u);
 }
 
 TEST_F(RedisWinners, ASlotThatComesBackIsAReopening) {
@@ -105,10 +114,29 @@ TEST_F(RedisWinners, ASlotThatComesBackIsAReopening) {
     EXPECT_EQ(take(2, ahead).outcome, ReserveOutcome::sold_out_for_now);
     const std::vector paid{purchase(1)};
     ASSERT_TRUE(read_changes(*ask(book.redis, sell_call(book.bucket, book.fence, paid)), 1).has_value());
-    EXPECT_TRUE(take(3, ahead).is_news);
+    EXPECT_EQ(take(3, ahead).reopenings, 1u);
     EXPECT_EQ(take(4, ahead + 2s).outcome, ReserveOutcome::sold_out_for_now);
     release(3);
-    EXPECT_TRUE(take(5, ahead + 2s).is_news);
+    EXPECT_EQ(take(5, ahead + 2s).reopenings, 2u);
+}
+
+TEST_F(RedisWinners, AWordThatAllowsMoreOrdersIsAReopening) {
+    book.word.terms.policy = StockPolicy::at_payment;
+    book.word.terms.orders_max = 1;
+    book.load(4, 5);
+    const auto say = [&](uint32_t orders_max) {
+        ++book.word.version;
+        book.word.terms.orders_max = orders_max;
+        return read_number(*ask(book.redis, set_state_call(book.bucket, book.fence, book.word)));
+    };
+    take(1, ahead);
+    EXPECT_EQ(say(1).value(), 1);
+    EXPECT_EQ(reopenings_seen(), 0u) << "it is shut as before";
+    EXPECT_EQ(say(2).value(), 1);
+    EXPECT_EQ(take(2, ahead).reopenings, 1u);
+    EXPECT_EQ(say(3).value(), 1);
+    EXPECT_EQ(say(4).value(), 1);
+    EXPECT_EQ(reopenings_seen(), 2u) << "the second of the two found it open";
 }
 
 }  // namespace

@@ -120,6 +120,8 @@ MUTANTS = [
     Mutant("a_flag_that_a_sleeper_shows_does_not_end", "src/store_cluster/cluster_board.cpp",
            "std::min(looked_at_ + flags_last, bucket_->lease_ends_at()).count()",
            "(looked_at_ + std::chrono::hours(1)).count()", judge="cluster"),
+    Mutant("a_yes_that_is_news_is_not_held_back", "src/store_cluster/cluster_acceptor.cpp",
+           "if (!bucket_->is_news(verdict)) return", "return", judge="cluster"),
     Mutant("a_rebuild_does_not_wait_for_the_workers", "src/store_cluster/cluster_rebuild.cpp",
            "if (!*passed) return Step::await_seals;", "", judge="cluster"),
 ]
