@@ -123,7 +123,7 @@ void measure(const char* name, void (*run)(benchmark::State&), std::initializer_
 
 int main(int count, char** arguments) {
     doorbuster::measure("ledger", doorbuster::ledger, {96, 256, 1024});
-    doorbuster::measure("orders", doorbuster::orders, {256, 1024, 4096, 8192});
+    doorbuster::measure("orders", doorbuster::orders, {256, 1024, 4096, 8192, 16384, 32768});
     benchmark::Initialize(&count, arguments);
     if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
     benchmark::RunSpecifiedBenchmarks();

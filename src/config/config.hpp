@@ -467,9 +467,10 @@ struct OrdersOptions : OptionGroup {
     Option<uint32_t> batch_max{
         *this,
         "batch_max",
-        8192,
+        32'768,
         {.min = 1, .max = 65'536},
-        "Orders made in one transaction. More is faster, fewer lets look-ups and operator calls in sooner."};
+        "Orders made in one transaction, and never more than rate_per_second_max allows in a second. More is "
+        "faster, fewer lets look-ups and operator calls in sooner."};
     Option<uint32_t> node{
         *this,
         "node",

@@ -74,7 +74,11 @@ public:
     ConductRuling conduct_of(const BuyerId&, Uptime now) const;
 
     // The buyer will be asked for in a moment: has what is known of them brought nearer.
-    void expect(const BuyerId& buyer) const { __builtin_prefetch(&set_of(hash_of(buyer)).forgotten_at); }
+    void expect(const BuyerId& buyer) const {
+        const Set& set = set_of(hash_of(buyer));
+        __builtin_prefetch(&set.forgotten_at);
+        __builtin_prefetch(&set.shared_forgotten_at);
+    }
 
     // Whether the buyer may try to purchase now. A slowed one who passes has used up the turn:
     // the next comes `slow_every` later.

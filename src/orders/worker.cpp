@@ -11,6 +11,10 @@ namespace {
 // What the rate cap allows in so long is worth a batch. Longer shares a commit among more
 // orders; it is also the longest that an order waits for company that may not come.
 constexpr milliseconds gather{200};
+// Behind, that of so long: the first of a backlog waits no longer than this for the last of its batch.
+constexpr milliseconds gather_behind{1000};
+// Whoever finds more than so many at once is in a rush, and more are to come.
+constexpr size_t rush_min = 64;
 
 }  // namespace
 
@@ -44,8 +48,11 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     // A batch costs a transaction and a sync, however small it is: while the cap holds it
     // back, it gathers. After a quiet moment the bucket is full, and an order is made at once.
     const auto rate = options_.rate_per_second_max;
-    const size_t worth = std::clamp<size_t>(static_cast<size_t>(rate * gather / std::chrono::seconds(1)), 1,
-                                            options_.batch_max);
+    const auto worth_of = [&](milliseconds time) {
+        return std::clamp<size_t>(static_cast<size_t>(rate * time / std::chrono::seconds(1)), 1,
+                                  options_.batch_max);
+    };
+    const size_t worth = worth_of(gather);
     const size_t allowed = allowance(std::max(worth, batch_.size()), uptime);
     auto wait_for = [&](size_t count) {
         wait_until_ = uptime + milliseconds(1 + (count - allowed) * 1000 / rate);
@@ -53,14 +60,14 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     };
     if (batch_.empty()) {
         if (allowed < worth) return wait_for(worth);
-        auto records = ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : options_.batch_max);
+        auto records = ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : worth_of(gather_behind));
         if (!records) return wait_and_retry(records.error(), now, uptime);
         if (records->empty()) return Next::idle;
         for (LedgerRecord& record : *records) batch_.push_back({std::move(record), {}});
     }
-    // Behind: all that waits goes into one transaction, because the trees of the orders have
-    // fewer pages than a long batch has entries, and each page is then written once for many.
-    // The last of them waits no longer for it: the cap would not let it through before.
+    // Behind: all that waits, up to what the cap allows in a second, goes into one transaction, because
+    // the trees of the orders have fewer pages than a long batch has entries, and each page is then written
+    // once for many. The last of them waits no longer for it: the cap would not let it through before.
     if (allowed < batch_.size() && !hurries_) return wait_for(batch_.size());
 
     for (Placement& placement : batch_) placement.order = OrderId{ids_.next(now)};
@@ -80,6 +87,10 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     tokens_ -= std::min(tokens_, static_cast<double>(batch_.size()));
     position_.store(batch_.back().record.position, std::memory_order_relaxed);
     tell(*placed);
+    // In a rush the next few hundred are there before a commit is over, and each of them would dirty pages of
+    // its own: they gather. A trickle does not wait.
+    if (!hurries_ && batch_.size() >= rush_min && batch_.size() < worth_of(gather_behind))
+        wait_until_ = uptime + gather;
     batch_.clear();
     return Next::more;
 }

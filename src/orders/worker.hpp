@@ -37,7 +37,7 @@ struct OrderFigures {
 class OrderWorker {
 public:
     struct Options {
-        size_t batch_max = 8192;
+        size_t batch_max = 32'768;
         uint32_t rate_per_second_max = 5000;
         std::array<std::chrono::milliseconds, 3> retry_after{std::chrono::seconds(1), std::chrono::seconds(2),
                                                              std::chrono::seconds(3)};
@@ -90,7 +90,7 @@ private:
     const Options options_;
     const Hooks hooks_;
 
-    std::vector<Placement> batch_;  // read, not placed yet; at most batch_max
+    std::vector<Placement> batch_;  // read, not placed yet; at most batch_max, and a second's worth
     size_t failures_ = 0;           // of the record or the store, since the last success
     size_t one_by_one_left_ = 0;    // of a batch that has a record in it that cannot be placed
     bool hurries_ = false;

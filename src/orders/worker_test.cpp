@@ -134,16 +134,44 @@ struct CountingReader final : LedgerReader {
     StoreResult<LedgerCut> end() override { return real.end(); }
 };
 
-TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionAsSoonAsTheCapAllowsAllOfIt) {
+TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionForEverySecondOfTheCap) {
     append(buyers(1, 50));
     CountingReader counting(*reader);
-    OrderWorker behind(counting, *orders, books, ids, {.batch_max = 40, .rate_per_second_max = 10});
+    OrderWorker behind(counting, *orders, books, ids, {.batch_max = 1000, .rate_per_second_max = 20});
     ASSERT_TRUE(behind.load().has_value());
     const Uptime took = run(behind);
-    EXPECT_EQ(counting.counts, (std::vector<size_t>{40, 10}));
+    EXPECT_EQ(counting.counts, (std::vector<size_t>{20, 20, 10}))
+        << "nobody waits longer than a second for company";
     EXPECT_EQ(behind.ordered(), 50u);
-    EXPECT_GE(took, 4500ms);
-    EXPECT_LE(took, 5500ms) << "no longer than in small batches";
+    EXPECT_GE(took, 2000ms);
+    EXPECT_LE(took, 3000ms) << "no longer than in small batches";
+}
+
+TEST_F(WorkerTest, InARushOrdersGatherAndATrickleDoesNotWait) {
+    using enum OrderWorker::Next;
+    OrderWorker one = worker({.rate_per_second_max = 1000});
+    ASSERT_TRUE(one.load().has_value());
+    Uptime uptime = 1min;
+    const auto step = [&] { return one.step(t0 + 1s, uptime).value(); };
+    for (uint32_t i = 1; i <= 3; ++i) {
+        append(buyers(i, i));
+        EXPECT_EQ(step(), more);
+        EXPECT_EQ(one.ordered(), i) << "each at once";
+        uptime += 10ms;  // the cap allows ten
+    }
+    append(buyers(4, 90));
+    EXPECT_EQ(step(), more);
+    EXPECT_EQ(one.ordered(), 90u) << "a crowd that has waited does not wait longer";
+    append(buyers(91, 92));
+    uptime += 100ms;
+    EXPECT_EQ(step(), at_later) << "more are to come";
+    uptime = one.wait_until();
+    EXPECT_EQ(step(), more);
+    EXPECT_EQ(one.ordered(), 92u);
+    append(buyers(93, 93));
+    uptime += 10ms;
+    EXPECT_EQ(step(), more) << "the rush is over";
+    EXPECT_EQ(one.ordered(), 93u);
 }
 
 TEST_F(WorkerTest, WhoeverWantsToEndIsNotHeldUpByTheRateCap) {

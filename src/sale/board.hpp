@@ -41,6 +41,12 @@ public:
         ++count_;
     }
 
+    // It is added in a moment: its slot is on the way meanwhile.
+    void expect(uint64_t hash) const {
+        const Table& table = *tables_.back();
+        __builtin_prefetch(&table.slots[fingerprint(hash) & (table.slots.size() - 1)], 1);
+    }
+
     bool perhaps_contains(uint64_t hash) const {
         return current_.load(std::memory_order_acquire)->contains(fingerprint(hash));
     }
@@ -87,6 +93,10 @@ private:
 class ItemBoard {
 public:
     // Writer. The winners go up before the figures that made others lose.
+    void expect_winner(const PurchaseId& id, const BuyerId& buyer) const {
+        purchases_.expect(SeededHash{}(id));
+        buyers_.expect(SeededHash{}(buyer));
+    }
     void add_winner(const PurchaseId& id, const BuyerId& buyer) {
         purchases_.add(SeededHash{}(id));
         buyers_.add(SeededHash{}(buyer));

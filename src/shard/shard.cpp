@@ -106,9 +106,17 @@ Reinstated Shard::decide_one(const Reinstatement& asked) {
 }
 
 void Shard::show_accepted() {
+    const auto board_of = [&](size_t i) -> ItemBoard& {
+        return *entries_[static_cast<size_t>(changed_[i])]->board;
+    };
     for (size_t i = 0; i < accepted_.size(); ++i) {
+        // A few ahead, since each of them lies somewhere else.
+        if (const size_t ahead = i + 8; ahead < accepted_.size()) {
+            const Acceptance& next = accepted_[ahead].acceptance;
+            board_of(ahead).expect_winner(next.purchase, next.buyer);
+        }
         const Acceptance& acceptance = accepted_[i].acceptance;
-        entries_[static_cast<size_t>(changed_[i])]->board->add_winner(acceptance.purchase, acceptance.buyer);
+        board_of(i).add_winner(acceptance.purchase, acceptance.buyer);
     }
     std::sort(changed_.begin(), changed_.end());
     changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());

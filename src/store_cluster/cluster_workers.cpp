@@ -128,9 +128,11 @@ StoreResult<void> ClusterWorkers::begin(uint64_t partition, Held& held) {
     // Still ours, or `conflict`: whoever took it over has raised the generation of the position's row, too.
     if (auto renewed = held.lease.renew(connection_); !renewed) return renewed.error();
     held.orders = std::move(*orders);
-    held.worker =
-        std::make_unique<OrderWorker>(*held.ledger, *held.orders, relayed_books, ids_,
-                                      OrderWorker::Options{.batch_max = options_.batch_max}, hooks_);
+    held.worker = std::make_unique<OrderWorker>(
+        *held.ledger, *held.orders, relayed_books, ids_,
+        OrderWorker::Options{.batch_max = options_.batch_max,
+                             .rate_per_second_max = options_.rate_per_second_max},
+        hooks_);
     held.ordered = held.cancelled = held.dead_letters = 0;
     held.worker->hurry();  // the cap is ours
     if (auto loaded = held.worker->load(); !loaded) {

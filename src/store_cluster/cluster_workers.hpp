@@ -36,7 +36,7 @@ public:
         uint64_t partitions = 1;       // as pinned
         PartitionLease::Terms lease;
         uint32_t rate_per_second_max = 5000;
-        size_t batch_max = 8192;
+        size_t batch_max = 32'768;
         milliseconds again_max{
             2'000};  // until a partition that met trouble begins anew; at random, up to this
         milliseconds leave_for{30'000};  // one that cannot be read here
