@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +34,7 @@ constexpr size_t requests_max = 4'000'000;  // about 2.4 GB of bytes made before
 struct Wanted {
     std::string target = "127.0.0.1:8080", host, sale, item, secret_file, buyers, schedule;
     std::string page, accept_encoding = "gzip, deflate, br";
-    size_t connections = 64, requests = 100'000;
+    size_t connections = 64, requests = 100'000, sent_max = requests_max;
     int64_t seconds = 60, patience_ms = 1000;
     bool as_json = false;
 };
@@ -119,7 +120,8 @@ int run_open(const Wanted& wanted, const Target& target, const std::string& secr
     if (schedule.size() == 0 || schedule.size() > requests_max) {
         return complain(fmt::format("--schedule must come to 1 to {} purchases", requests_max), 2);
     }
-    const OpenTally tally = open_drive(requests_of(wanted, secret, schedule.size()), schedule,
+    const size_t count = std::min(schedule.size(), wanted.sent_max);
+    const OpenTally tally = open_drive(requests_of(wanted, secret, count), schedule,
                                        {.target = target,
                                         .connections = wanted.connections,
                                         .patience = std::chrono::milliseconds(wanted.patience_ms)});
@@ -201,6 +203,11 @@ int main(int argc, char** argv) {
                    "With --schedule: how long a buyer waits for a free connection before leaving")
         ->check(CLI::Range(1, 60'000))
         ->capture_default_str();
+    app.add_option("--sent-max", wanted.sent_max,
+                   "With --schedule: how many purchases to make ready where most of the crowd leaves "
+                   "unserved; it fails "
+                   "if more get a turn")
+        ->check(CLI::Range(size_t{1}, doorbuster::load::requests_max));
     app.add_flag("--json", wanted.as_json, "Print the result as JSON");
     try {
         app.parse(argc, argv);

@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <stdexcept>
 
-#include "base/check.hpp"
 #include "load/drive.hpp"
 
 namespace doorbuster::load {
@@ -24,7 +24,6 @@ public:
           options_(options),
           epoll_(epoll_create1(EPOLL_CLOEXEC)),
           size_(schedule.size()) {
-        CHECK(requests.size() >= size_);
         if (epoll_.number() < 0) fail("epoll_create1");
         tally_.fates.resize(size_);
     }
@@ -66,13 +65,20 @@ private:
                 Connection& connection = *free_.back();
                 free_.pop_back();
                 connection.request = next_;
-                connection.send(requests_[next_]);
+                connection.send(next_request());
             } else {
                 was_full_ = true;
                 return 1;
             }
         }
         return 10;
+    }
+
+    // Whoever leaves needs none: the others take them in turn.
+    std::string_view next_request() {
+        if (sent_ == requests_.size())
+            throw std::runtime_error("more got a turn than purchases were made ready");
+        return requests_[sent_++];
     }
 
     void take_events(int wait_ms) {
@@ -115,7 +121,8 @@ private:
     const Descriptor epoll_;
     const size_t size_;
     steady_clock::time_point began_{};
-    size_t next_ = 0;                // the first that is neither sent nor left
+    size_t next_ = 0;  // the first that is neither sent nor left
+    size_t sent_ = 0;
     std::vector<Connection*> free_;  // bound: the connections
     bool was_full_ = false;          // requests wait for a connection
     OpenTally tally_;

@@ -39,8 +39,8 @@ struct OpenTally {
     std::chrono::nanoseconds cpu{0};
 };
 
-// REQUIRES: requests.size() >= schedule.size().
-// Throws std::runtime_error if no connection can be made or an answer is not HTTP.
+// Throws std::runtime_error if no connection can be made, an answer is not HTTP, or more get a turn than
+// there are requests; as many as the schedule has are always enough.
 [[nodiscard]] OpenTally open_drive(const Requests& requests, const Schedule& schedule,
                                    const OpenDriveOptions& options);
 

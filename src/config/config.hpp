@@ -469,8 +469,9 @@ struct OrdersOptions : OptionGroup {
         "batch_max",
         32'768,
         {.min = 1, .max = 65'536},
-        "Orders made in one transaction, and never more than rate_per_second_max allows in a second. More is "
-        "faster, fewer lets look-ups and operator calls in sooner."};
+        "Orders made in one transaction; never more than rate_per_second_max allows in a second, so it tells "
+        "only "
+        "where it is lower than that. Fewer lets look-ups and operator calls in sooner, more is cheaper."};
     Option<uint32_t> node{
         *this,
         "node",

@@ -99,14 +99,12 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
             return Ruling::pass();
         }
     }
-    const auto place = limits.place_of(address_, sale);
-    if (!attempt.item.board->sold_out()) {
-        limits.expect(place);
-        state_.strikes.expect(buyer);
-    }
+    if (attempt.item.board->stock().units_available > 0) state_.strikes.expect(buyer);
     const Standing standing = rules_->lists->of(buyer);
     if (const Ruling ruling = ask_stranger(attempt, {standing, key}, now, uptime); !ruling.passes())
         return ruling;
+    const auto place = limits.place_of(address_, sale);
+    limits.expect(place);
     if (const Ruling ruling = check_token(attempt, now, uptime, id); !ruling.passes()) return ruling;
 
     if (standing != Standing::allowed) {

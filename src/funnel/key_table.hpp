@@ -172,7 +172,8 @@ private:
         for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
             if (Deed::unpack(deed_of(slot).load()).is_claimed_by(home.tag)) return slot;
         }
-        // One that was never anybody's is idle for sure; of another that has to be looked up in its cells.
+        // Those that were never anybody's first: they are idle, and `expect_cells` has brought their cells
+        // near.
         for (const bool is_fresh : {true, false}) {
             for (size_t slot = home.first_slot; slot < home.first_slot + ways; ++slot) {
                 uint64_t word = deed_of(slot).load();

@@ -13,7 +13,7 @@ namespace {
 constexpr milliseconds gather{200};
 // Behind, that of so long: the first of a backlog waits no longer than this for the last of its batch.
 constexpr milliseconds gather_behind{1000};
-// Whoever finds more than so many at once is in a rush, and more are to come.
+// Whoever finds so many at once is in a rush, and more are to come.
 constexpr size_t rush_min = 64;
 
 }  // namespace
@@ -60,7 +60,8 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     };
     if (batch_.empty()) {
         if (allowed < worth) return wait_for(worth);
-        auto records = ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : worth_of(gather_behind));
+        const size_t most = hurries_ ? options_.batch_max : worth_of(gather_behind);
+        auto records = ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : most);
         if (!records) return wait_and_retry(records.error(), now, uptime);
         if (records->empty()) return Next::idle;
         for (LedgerRecord& record : *records) batch_.push_back({std::move(record), {}});

@@ -68,8 +68,12 @@ public:
     [[nodiscard]] StoreResult<Next> step(Instant now, Uptime uptime);
     Uptime wait_until() const { return wait_until_; }
 
-    // From here on without the rate cap: the process wants to end.
-    void hurry() { hurries_ = true; }
+    // From here on without the rate cap: the process wants to end. Only what a failure waits for is waited
+    // for.
+    void hurry() {
+        hurries_ = true;
+        if (failures_ == 0) wait_until_ = {};
+    }
 
     // Any thread.
     uint64_t position() const { return position_.load(std::memory_order_relaxed); }
@@ -90,7 +94,7 @@ private:
     const Options options_;
     const Hooks hooks_;
 
-    std::vector<Placement> batch_;  // read, not placed yet; at most batch_max, and a second's worth
+    std::vector<Placement> batch_;  // read, not placed yet; at most batch_max
     size_t failures_ = 0;           // of the record or the store, since the last success
     size_t one_by_one_left_ = 0;    // of a batch that has a record in it that cannot be placed
     bool hurries_ = false;

@@ -176,11 +176,25 @@ TEST_F(WorkerTest, InARushOrdersGatherAndATrickleDoesNotWait) {
 
 TEST_F(WorkerTest, WhoeverWantsToEndIsNotHeldUpByTheRateCap) {
     append(buyers(1, 50));
-    OrderWorker capped = worker({.batch_max = 10, .rate_per_second_max = 1});
+    CountingReader counting(*reader);
+    OrderWorker capped(counting, *orders, books, ids, {.batch_max = 20, .rate_per_second_max = 1});
     ASSERT_TRUE(capped.load().has_value());
     capped.hurry();
     EXPECT_EQ(run(capped), 0s);
+    EXPECT_EQ(counting.counts, (std::vector<size_t>{20, 20, 10}));
     EXPECT_EQ(capped.ordered(), 50u);
+}
+
+TEST_F(WorkerTest, WhoeverWantsToEndWaitsNoLongerForCompany) {
+    OrderWorker one = worker({.rate_per_second_max = 1000});
+    ASSERT_TRUE(one.load().has_value());
+    append(buyers(1, 80));
+    ASSERT_EQ(one.step(t0 + 1s, 1min).value(), OrderWorker::Next::more);
+    append(buyers(81, 90));
+    ASSERT_EQ(one.step(t0 + 1s, 1min).value(), OrderWorker::Next::at_later);
+    one.hurry();
+    EXPECT_EQ(one.step(t0 + 1s, 1min).value(), OrderWorker::Next::more);
+    EXPECT_EQ(one.ordered(), 90u);
 }
 
 TEST_F(WorkerTest, APoisonRecordIsTriedThreeTimesMoreThenBuriedAndHoldsUpNobodyForEver) {

@@ -92,11 +92,12 @@ private:
 
 class ItemBoard {
 public:
-    // Writer. The winners go up before the figures that made others lose.
+    // Writer.
     void expect_winner(const PurchaseId& id, const BuyerId& buyer) const {
         purchases_.expect(SeededHash{}(id));
         buyers_.expect(SeededHash{}(buyer));
     }
+    // The winners go up before the figures that made others lose.
     void add_winner(const PurchaseId& id, const BuyerId& buyer) {
         purchases_.add(SeededHash{}(id));
         buyers_.add(SeededHash{}(buyer));

@@ -1,7 +1,7 @@
 -- Continues book.lua: what reaches a book from PostgreSQL, and what is read from it. One library,
 -- joined by CMake, so that both see the same local names.
 
--- The head of a book that had no units, or no slots, and has some now.
+-- The head of a book that had no units, or no slots, and may have some now. One too many makes somebody wait.
 local function reopened_head(text, terms)
     local book = head_of(text)
     return packed_head(book.epoch, book.reopenings + 1, terms or part_of(text, terms_at))

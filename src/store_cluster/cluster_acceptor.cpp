@@ -75,7 +75,7 @@ void ClusterAcceptor::answer_taken(const AskedPtr& asked, const ReserveVerdict& 
     board_->add_winner(asked->entry.purchase, asked->entry.buyer);
     if (!bucket_->is_news(verdict)) return say_yes(*asked, verdict, false);
     later(news_max, [self = shared_from_this(), asked, verdict] {
-        if (!self->bucket_->holds()) return asked->answered({Verdict::unknown});
+        if (!self->bucket_->holds()) return asked->answered({.verdict = Verdict::unknown, .is_news = true});
         self->say_yes(*asked, verdict, true);
     });
 }

@@ -23,7 +23,7 @@ namespace doorbuster {
 
 // For so long a take behind a reopening holds its yes back.
 constexpr milliseconds news_max{1000};
-// Shorter, by what a gate may need between its look at the clock and its answer.
+// Shorter, since two gates' clocks do not run at quite the same rate.
 constexpr milliseconds flags_last = news_max * 3 / 4;
 
 class ClusterLooks {

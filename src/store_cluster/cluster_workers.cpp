@@ -130,8 +130,9 @@ StoreResult<void> ClusterWorkers::begin(uint64_t partition, Held& held) {
     held.orders = std::move(*orders);
     held.worker = std::make_unique<OrderWorker>(
         *held.ledger, *held.orders, relayed_books, ids_,
-        OrderWorker::Options{.batch_max = options_.batch_max,
-                             .rate_per_second_max = options_.rate_per_second_max},
+        // In no hurry but for that: a batch is no more than a second's worth.
+        OrderWorker::Options{.batch_max =
+                                 std::clamp<size_t>(options_.rate_per_second_max, 1, options_.batch_max)},
         hooks_);
     held.ordered = held.cancelled = held.dead_letters = 0;
     held.worker->hurry();  // the cap is ours
