@@ -10,7 +10,7 @@
 //
 // The detector goes up one level after `bad_intervals` bad ones in a row and down one after
 // `good_intervals` good ones, at most to purchase_only: closing is for people. From there two
-// steps down take 2 * 3 * 100 ms: less than a second after a flood everything is served again.
+// steps down take 2 * 2 * 100 ms: half a second after a flood everything is served again.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ struct OverloadTargets {
     Uptime gate_delay_max = milliseconds(20);
     Uptime queue_delay_max = milliseconds(500);
     uint32_t bad_intervals = 3;
-    uint32_t good_intervals = 3;
+    uint32_t good_intervals = 2;
 };
 
 // Thread safety: none. Deterministic: the same samples give the same levels.
