@@ -2,37 +2,13 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
-#include "base/hash.hpp"
+#include "base/json_names.hpp"
 
 namespace doorbuster {
 
 namespace {
 
 namespace json = boost::json;
-
-// The names seen so far, as hashes with the object that they belong to.
-class Names {
-public:
-    // False for a second time, or one too many.
-    bool add(uint32_t object, std::string_view name) {
-        const uint64_t hash = hash_(name);
-        for (size_t i = 0; i < count_; ++i) {
-            if (seen_[i].object == object && seen_[i].hash == hash) return false;
-        }
-        if (count_ == seen_.size()) return false;
-        seen_[count_++] = {.hash = hash, .object = object};
-        return true;
-    }
-
-private:
-    struct Seen {
-        uint64_t hash;
-        uint32_t object;
-    };
-    const SeededHash hash_;
-    std::array<Seen, claims_members_max> seen_;
-    size_t count_ = 0;
-};
 
 // Boost.JSON calls this as it reads; strings may come in parts.
 class Reader {
@@ -49,17 +25,15 @@ public:
     bool on_document_end(Error&) { return true; }
 
     bool on_object_begin(Error& error) {
-        if (depth_ > 0) other();
-        if (depth_ == objects_.size()) return fail(error);
-        objects_[depth_++] = ++objects_made_;
-        return true;
+        if (names_.depth() > 0) other();
+        return names_.enter_object() || fail(error);
     }
     bool on_object_end(size_t, Error&) {
-        --depth_;
+        names_.leave();
         return true;
     }
     bool on_array_begin(Error& error) {
-        if (depth_ == 0 || depth_ == objects_.size()) return fail(error);  // not an object at all
+        if (names_.depth() == 0) return fail(error);  // not an object at all
         const bool is_audience_list = audience_depth_ == 1;
         if (is_audience_list) {
             end_value();
@@ -67,12 +41,11 @@ public:
         } else {
             other();
         }
-        objects_[depth_++] = 0;
-        return true;
+        return names_.enter_list() || fail(error);
     }
     bool on_array_end(size_t, Error&) {
-        --depth_;
-        if (depth_ < audience_depth_) audience_depth_ = 0;
+        names_.leave();
+        if (names_.depth() < audience_depth_) audience_depth_ = 0;
         return true;
     }
 
@@ -80,9 +53,9 @@ public:
     bool on_key(json::string_view part, size_t, Error& error) {
         if (!append_name(part, error)) return false;
         const std::string_view name(name_.data(), name_size_);
-        if (!names_.add(objects_[depth_ - 1], name)) return fail(error);
+        if (names_.end() != JsonNames::Name::fresh) return fail(error);
         name_size_ = 0;
-        if (depth_ == 1) begin_member(name);
+        if (names_.depth() == 1) begin_member(name);
         return true;
     }
 
@@ -93,7 +66,7 @@ public:
             claims_.aud.has_wanted = claims_.aud.has_wanted || (!audience_differs_ && audience_left_.empty());
             begin_audience(audience_depth_);
         }
-        if (depth_ == 1 && text_ != nullptr) {
+        if (names_.depth() == 1 && text_ != nullptr) {
             *text_is_string_ = true;
             *text_size_ = text_overlong_ ? 0 : text_used_;
         }
@@ -120,6 +93,7 @@ private:
         if (part.size() > name_.size() - name_size_) return fail(error);
         std::memcpy(name_.data() + name_size_, part.data(), part.size());
         name_size_ += part.size();
+        names_.add(part);
         return true;
     }
 
@@ -169,14 +143,14 @@ private:
         audience_left_ = wanted_.audience;
         audience_differs_ = false;
     }
-    bool in_audience() const { return audience_depth_ != 0 && depth_ == audience_depth_; }
+    bool in_audience() const { return audience_depth_ != 0 && names_.depth() == audience_depth_; }
 
     bool append_text(json::string_view part) {
         if (in_audience()) {
             audience_differs_ = audience_differs_ || !audience_left_.starts_with(part);
             if (!audience_differs_) audience_left_.remove_prefix(part.size());
         }
-        if (depth_ != 1 || text_ == nullptr) return true;
+        if (names_.depth() != 1 || text_ == nullptr) return true;
         text_overlong_ = text_overlong_ || part.size() > text_room_ - text_used_;
         if (text_overlong_) return true;
         std::memcpy(text_ + text_used_, part.data(), part.size());
@@ -185,7 +159,7 @@ private:
     }
 
     bool number(double value) {
-        if (depth_ == 1 && number_ != nullptr) number_->value = value;
+        if (names_.depth() == 1 && number_ != nullptr) number_->value = value;
         return other();
     }
 
@@ -207,12 +181,7 @@ private:
 
     const ClaimsWanted& wanted_;
     Claims& claims_;
-    Names names_;
-
-    // The object that each level is, 0 for an array.
-    std::array<uint32_t, claims_depth_max> objects_{};
-    size_t depth_ = 0;
-    uint32_t objects_made_ = 0;
+    JsonNames names_;
 
     std::array<char, 256> name_;
     size_t name_size_ = 0;

@@ -55,7 +55,6 @@ struct Claims {
 enum class ClaimsFault : uint8_t { none, malformed, too_deep };
 
 constexpr size_t claims_depth_max = 8;
-constexpr size_t claims_members_max = 64;
 
 // REQUIRES: `claims` is fresh.
 [[nodiscard]] ClaimsFault read_claims(std::string_view json, const ClaimsWanted& wanted, Claims& claims);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/check.hpp"
+#include "base/json_names.hpp"
 
 namespace doorbuster {
 
@@ -26,7 +27,7 @@ struct Reader {
 
     std::span<FlatField> fields;
     std::array<size_t, fields_max> used{};
-    size_t depth = 0;
+    JsonNames names;
     bool is_object = false;
     FlatField* field = nullptr;  // the one whose value comes
     std::array<char, flat_name_bytes_max> key;
@@ -36,30 +37,33 @@ struct Reader {
     size_t other_size = 0;
     bool has_other = false;
 
-    bool is_field() const { return depth == 1 && is_object; }
+    bool is_field() const { return names.depth() == 1 && is_object; }
     void found(FlatField::Kind kind) {
         if (is_field() && field != nullptr) field->kind = kind;
     }
 
     bool on_document_begin(Error&) { return true; }
     bool on_document_end(Error&) { return true; }
-    bool enter(Error& error) {
-        found(FlatField::Kind::anything);
-        if (++depth > depth_max) error = json::error::too_deep;
-        return depth <= depth_max;
+    static bool fail(Error& error) {
+        error = json::error::syntax;
+        return false;
     }
     bool on_object_begin(Error& error) {
-        if (depth == 0) is_object = true;
+        if (names.depth() == 0) is_object = true;
         // Not yet inside: the outermost object is nobody's value.
-        return enter(error);
+        found(FlatField::Kind::anything);
+        return names.enter_object() || fail(error);
     }
     bool on_object_end(size_t, Error&) {
-        --depth;
+        names.leave();
         return true;
     }
-    bool on_array_begin(Error& error) { return enter(error); }
+    bool on_array_begin(Error& error) {
+        found(FlatField::Kind::anything);
+        return names.enter_list() || fail(error);
+    }
     bool on_array_end(size_t, Error&) {
-        --depth;
+        names.leave();
         return true;
     }
 
@@ -70,10 +74,13 @@ struct Reader {
         key_overlong = key_overlong || taken < part.size();
     }
     bool on_key_part(json::string_view part, size_t, Error&) {
+        names.add(part);
         if (is_field()) add_key(part);
         return true;
     }
     bool on_key(json::string_view part, size_t, Error& error) {
+        names.add(part);
+        if (names.end() != JsonNames::Name::fresh) return fail(error);
         if (!is_field()) return true;
         add_key(part);
         const std::string_view name(key.data(), key_size);
@@ -88,10 +95,6 @@ struct Reader {
         }
         key_size = 0;
         key_overlong = false;
-        if (field != nullptr && field->kind != FlatField::Kind::absent) {
-            error = json::error::syntax;
-            return false;
-        }
         return true;
     }
 
@@ -150,7 +153,9 @@ struct Reader {
 FlatReading read_flat_object(std::string_view text, std::span<FlatField> fields,
                              std::span<char, flat_name_bytes_max> names) {
     CHECK(fields.size() <= fields_max);
-    json::basic_parser<Reader> parser{json::parse_options{}, fields};
+    json::parse_options options;
+    options.max_depth = depth_max;
+    json::basic_parser<Reader> parser{options, fields};
     json::error_code error;
     const size_t used = parser.write_some(false, text.data(), text.size(), error);
     if (error || used != text.size()) return {.fault = FlatFault::malformed};

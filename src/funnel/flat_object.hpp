@@ -45,7 +45,7 @@ struct FlatReading {
 
 constexpr size_t flat_name_bytes_max = 64;
 
-// Malformed: no JSON, nested deeper than a reader needs, or a name that stands twice.
+// Malformed: no JSON, nested deeper or with more names than a reader needs, or a name that stands twice.
 // `names` is room for other_name. REQUIRES: the fields are fresh, at most 8.
 [[nodiscard]] FlatReading read_flat_object(std::string_view json, std::span<FlatField> fields,
                                            std::span<char, flat_name_bytes_max> names);

@@ -61,6 +61,9 @@ TEST(FlatObject, OnlyWholeNumbersAreNumbers) {
 TEST(FlatObject, ANameThatStandsTwiceIsMalformed) {
     EXPECT_EQ(Read(R"({"text":"a","text":"a"})").reading.fault, FlatFault::malformed);
     EXPECT_EQ(Read(R"({"text":null,"text":"a"})").reading.fault, FlatFault::malformed);
+    EXPECT_EQ(Read(R"({"text":"a","x":1,"x":2})").reading.fault, FlatFault::malformed);
+    EXPECT_EQ(Read(R"({"text":"a","x":{"y":1,"y":2}})").reading.fault, FlatFault::malformed);
+    EXPECT_EQ(Read(R"({"text":"a","x":{"text":1}})").reading.fault, FlatFault::none);
 }
 
 TEST(FlatObject, WhatIsNestedIsNobodysField) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "base/json_names.hpp"
 #include "http/json.hpp"
 
 namespace doorbuster {
@@ -24,19 +25,21 @@ struct Reader {
     using Error = json::error_code;
 
     PurchaseBody body;
-    size_t depth = 0;
+    JsonNames names;
     Field field = Field::other;
     std::array<bool, field_names.size()> seen{};
     bool is_object = false;
     BoundedText<64> key;  // a longer one is unknown anyway
     BoundedText<ItemId::bytes_max> text;
 
+    // Beyond the bound nobody reads them.
     void fault(std::string pointer, std::string detail) {
+        if (body.faults.size() == purchase_faults_max) return;
         body.faults.push_back({std::move(pointer), std::move(detail)});
     }
 
     // A value has begun. What is inside an array or an object was judged with it.
-    bool is_field() const { return depth == 1 && is_object; }
+    bool is_field() const { return names.depth() == 1 && is_object; }
     void wrong_type() {
         if (!is_field()) return;
         switch (field) {
@@ -56,31 +59,37 @@ struct Reader {
 
     bool on_document_begin(Error&) { return true; }
     bool on_document_end(Error&) { return true; }
-    bool on_object_begin(Error&) {
+    static bool fail(Error& error) {
+        error = json::error::syntax;
+        return false;
+    }
+    bool on_object_begin(Error& error) {
         wrong_type();
-        if (depth == 0) is_object = true;
-        ++depth;
-        return true;
+        if (names.depth() == 0) is_object = true;
+        return names.enter_object() || fail(error);
     }
     bool on_object_end(size_t, Error&) {
-        --depth;
+        names.leave();
         return true;
     }
-    bool on_array_begin(Error&) {
+    bool on_array_begin(Error& error) {
         wrong_type();
-        ++depth;
-        return true;
+        return names.enter_list() || fail(error);
     }
     bool on_array_end(size_t, Error&) {
-        --depth;
+        names.leave();
         return true;
     }
 
     bool on_key_part(json::string_view part, size_t, Error&) {
+        names.add({part.data(), part.size()});
         if (is_field()) key.add({part.data(), part.size()});
         return true;
     }
     bool on_key(json::string_view part, size_t, Error& error) {
+        names.add({part.data(), part.size()});
+        // Whoever sends too many hears of those that are no fields of a purchase.
+        if (names.end() == JsonNames::Name::twice) return fail(error);
         if (!is_field()) return true;
         key.add({part.data(), part.size()});
         field = Field::other;
@@ -90,9 +99,8 @@ struct Reader {
         if (field == Field::other) {
             // Cut at the bound, perhaps inside a character.
             fault(pointer_step(as_utf8(key.view())), "is not a field of a purchase");
-        } else if (std::exchange(seen[static_cast<size_t>(field)], true)) {
-            error = json::error::syntax;
-            return false;
+        } else {
+            seen[static_cast<size_t>(field)] = true;
         }
         key.clear();
         text.clear();

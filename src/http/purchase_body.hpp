@@ -42,13 +42,15 @@ private:
     bool overlong_ = false;
 };
 
+constexpr size_t purchase_faults_max = 8;
+
 struct PurchaseBody {
     ItemId item;  // empty where there is none, or one that no item can have
     uint32_t quantity = 1;
     bool has_token = false;
     // Longer than a token can be: empty, and so no token of ours.
     BoundedText<256> token;
-    std::vector<Fault> faults;  // what makes it 422; empty if it can be asked for
+    std::vector<Fault> faults;  // what makes it 422, the first of them; empty if it can be asked for
 };
 
 // Nothing for text that is no JSON, is nested too deep or names a field twice: 400.

@@ -54,6 +54,25 @@ TEST(PurchaseBody, AnItemThatNoSaleCanHaveIsNotCutToOneThatItHas) {
     EXPECT_TRUE(body->item.empty());
 }
 
+TEST(PurchaseBody, NoNameStandsTwiceWhateverItIs) {
+    for (const char* text : {R"({"item":"phone","item":"phone"})", R"({"item":"phone","\u0069tem":"phone"})",
+                             R"({"item":"phone","x":1,"x":2})", R"({"item":"phone","a":{"b":1,"b":2}})",
+                             R"({"item":"phone","a":[{"b":1},{"b":1,"c":2,"b":1}]})"}) {
+        EXPECT_FALSE(read_purchase_body(text)) << text;
+    }
+    const auto siblings = read_purchase_body(R"({"item":"phone","a":[{"b":1},{"b":1}]})");
+    ASSERT_TRUE(siblings);
+    EXPECT_THAT(pointers(*siblings), ElementsAre("/a"));
+}
+
+TEST(PurchaseBody, NamesNoMoreFaultsThanAnybodyReads) {
+    std::string text = R"({"item":"phone")";
+    for (int i = 0; i < 2000; ++i) text += ",\"" + std::to_string(i) + "\":1";
+    const auto body = read_purchase_body(text + "}");
+    ASSERT_TRUE(body);
+    EXPECT_EQ(body->faults.size(), purchase_faults_max);
+}
+
 class WrongQuantity : public testing::TestWithParam<const char*> {};
 TEST_P(WrongQuantity, IsAFaultOfTheField) {
     const auto body = read_purchase_body(R"({"item":"phone","quantity":)" + std::string(GetParam()) + "}");

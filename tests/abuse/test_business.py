@@ -114,9 +114,15 @@ def test_48_depth_bombs_and_names_that_stand_twice(shop, scene):
     sale, mallory = scene.sale(), shop.buyer()
     for body in (nested(33), nested(200), nested(7_000), b"[" * 16_000, b'{"a":' * 2_000 + b"1" + b"}" * 2_000,
                  b'{"item":"phone","item":"phone"}', b'{"item":"phone","quantity":1,"quantity":2}',
-                 b'{"item":"phone","\\u0069tem":"phone"}', b'{"item":"phone"} {}', b'{"item":"\xff"}', b"{", b""):
+                 b'{"item":"phone","\\u0069tem":"phone"}', b'{"item":"phone","x":1,"x":2}',
+                 b'{"item":"phone","a":{"b":1,"b":2}}', b'{"item":"phone"} {}', b'{"item":"\xff"}', b"{", b""):
         answer = mallory.post(f"/v1/sales/{sale}/purchases", body)
         assert (answer.status, answer.code) == (400, "malformed"), body[:80]
+    answer = mallory.post(f"/v1/sales/{sale}/tokens", b'{"item":"phone","zz":1,"zz":2}')
+    assert (answer.status, answer.code) == (400, "malformed")
+    many = json.dumps({"item": "phone", **{f"field-{number}": 1 for number in range(900)}}).encode()
+    answer = mallory.post(f"/v1/sales/{sale}/purchases", many)
+    assert answer.status == 422 and len(answer.body) < 4096, "what is said of a body is not longer than the body"
     terms = json.dumps({"id": "twice", "title": "x"})[:-1] + ',"title":"y"}'
     for body in (terms.encode(), b"[" * 100_000, nested(5_000)):
         assert shop.admin.post("/v1/sales", body).code == "malformed", body[:80]
