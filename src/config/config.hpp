@@ -311,7 +311,7 @@ struct ChecksOptions : OptionGroup {
         1'048'576,
         {.min = 1024, .max = 67'108'864, .power_of_two = true},
         "Answered checks that are remembered until they have expired, 8 bytes each; 503 beyond it. More "
-        "than the checks answered in five minutes."};
+        "than the checks answered in eight minutes."};
 };
 
 struct TokensOptions : OptionGroup {

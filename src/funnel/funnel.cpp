@@ -85,6 +85,17 @@ Ruling Funnel::take_check(const BuyerId& buyer, Uptime uptime) {
     return Ruling::pass();
 }
 
+// Inside its callers: a ruling is not copied for each buyer who passes.
+[[gnu::always_inline]] inline Ruling Funnel::ask_buyer(const Stranger& stranger, Uptime uptime) {
+    if (stranger.standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
+    if (stranger.standing == Standing::neutral) {
+        if (const auto limit = rules_->limits->buyer(stranger.key, uptime); !limit.passes) {
+            return Ruling::refuse(Stage::buyer_limit, limit);
+        }
+    }
+    return Ruling::pass();
+}
+
 Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseId& id) {
     const SaleId& sale = attempt.sale.sale.id;
     const BuyerId& buyer = attempt.who.buyer;
@@ -130,6 +141,10 @@ Ruling Funnel::ask(const Attempt& attempt, Instant now, Uptime uptime, PurchaseI
     return Ruling::pass();
 }
 
+Ruling Funnel::ask_in_vain(const BuyerId& buyer, Uptime uptime) {
+    return ask_buyer({rules_->lists->of(buyer), rules_->limits->key_of(buyer)}, uptime);
+}
+
 std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) const {
     const TokenScope scope{attempt.sale.sale.id, attempt.item.item.id, attempt.who.buyer};
     if (attempt.token.data() != nullptr) return rules_->tokens->named_purchase(attempt.token, scope);
@@ -139,12 +154,7 @@ std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) const {
 
 // What can be said before the purchase has a name.
 Ruling Funnel::ask_stranger(const Attempt& attempt, const Stranger& stranger, Instant now, Uptime uptime) {
-    if (stranger.standing == Standing::blocked) return Ruling::refuse(Stage::buyer_list, Refusal::blocked);
-    if (stranger.standing == Standing::neutral) {
-        if (const auto limit = rules_->limits->buyer(stranger.key, uptime); !limit.passes) {
-            return Ruling::refuse(Stage::buyer_limit, limit);
-        }
-    }
+    if (const Ruling ruling = ask_buyer(stranger, uptime); !ruling.passes()) return ruling;
     const Admission admission = admit_stranger(attempt.sale, attempt.item, attempt.who.buyer, now);
     if (admission == Admission::sold_out || admission == Admission::sold_out_for_now) {
         return Ruling::refuse(Stage::sold_out, refusal_of(admission));

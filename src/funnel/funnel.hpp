@@ -104,6 +104,8 @@ public:
         uint64_t units_waited_for;
     };
     [[nodiscard]] Ruling ask(const Attempt&, Instant now, Uptime uptime, PurchaseId& id);
+    // What cannot be a purchase counts all the same for who sent it.
+    [[nodiscard]] Ruling ask_in_vain(const BuyerId& buyer, Uptime uptime);
 
 private:
     // By what the buyer sent; nothing if it names none.
@@ -112,6 +114,7 @@ private:
         Standing standing;
         Limits::BuyerKey key;
     };
+    [[nodiscard]] Ruling ask_buyer(const Stranger&, Uptime uptime);
     [[nodiscard]] Ruling ask_stranger(const Attempt&, const Stranger&, Instant now, Uptime uptime);
     [[nodiscard]] Ruling check_token(const Attempt&, Instant now, Uptime uptime, PurchaseId& id);
 

@@ -51,7 +51,8 @@ struct Decision {
 // which the bucket is full again (GCRA). The window has one per unit of `limit`, and each
 // passes one request per window: so any window holds at most `limit`, in whatever order threads
 // come and however their clocks differ, and a refusal has seen every cell taken. A cell only
-// ever grows, hence a compare-and-swap on it never mistakes an old value for a new one.
+// ever grows, hence a compare-and-swap on it never mistakes an old value for a new one. Where the limit was
+// higher before, the passes of then stand in cells beyond it, and count until they are over.
 //
 // Thread safety: const; cells may be shared by any threads. Lock-free.
 class Rate {
@@ -68,11 +69,15 @@ public:
         return policy.kind == LimitPolicy::Kind::sliding_window ? std::max(policy.limit, 1u) : 1;
     }
 
-    // REQUIRES: at least cells_of(policy) cells; those beyond are left alone.
+    // REQUIRES: at least cells_of(policy) cells; those beyond are not written.
     template <class Cell>
     Decision take(std::span<Cell> cells, uint64_t now) const {
-        return kind_ == LimitPolicy::Kind::sliding_window ? take_window(cells.first(limit_), now)
-                                                          : take_bucket(cells[0], now);
+        if (kind_ != LimitPolicy::Kind::sliding_window) return take_bucket(cells[0], now);
+        if (cells.size() > limit_) [[unlikely]] {
+            if (const uint64_t until = full_until(cells, now); until > now)
+                return {false, span_of(until - now), 0};
+        }
+        return take_window(cells.first(limit_), now);
     }
 
 private:
@@ -80,6 +85,9 @@ private:
     Decision take_bucket(Cell& cell, uint64_t now) const;
     template <class Cell>
     Decision take_window(std::span<Cell> cells, uint64_t now) const;
+    // With what was passed under a higher limit; not later than now if that is over, or leaves room.
+    template <class Cell>
+    uint64_t full_until(std::span<Cell> cells, uint64_t now) const;
 
     // Rounded up: a caller who comes back then finds it free.
     static Uptime span_of(uint64_t ticks) {
@@ -104,6 +112,23 @@ Decision Rate::take_bucket(Cell& cell, uint64_t now) const {
         const auto remaining = static_cast<uint32_t>((now + capacity_ - after) / interval_);
         return {true, {}, remaining};
     }
+}
+
+template <class Cell>
+uint64_t Rate::full_until(std::span<Cell> cells, uint64_t now) const {
+    const auto taken = [](auto of, uint64_t at) {
+        return std::ranges::count_if(of, [at](const Cell& cell) { return cell.load() > at; });
+    };
+    uint64_t until = now;
+    if (taken(cells.subspan(limit_), now) == 0) return until;
+    while (taken(cells, until) >= limit_) {
+        uint64_t next = UINT64_MAX;
+        for (const Cell& cell : cells) {
+            if (const uint64_t free_at = cell.load(); free_at > until) next = std::min(next, free_at);
+        }
+        until = next;
+    }
+    return until;
 }
 
 template <class Cell>

@@ -110,6 +110,33 @@ TEST(Limits, AReloadForgetsNothing) {
     EXPECT_EQ(after.memory_bytes(), before.memory_bytes());
 }
 
+TEST(Limits, AStricterReloadCountsEveryPassThatIsStillInTheWindow) {
+    const LimitTerms terms{};  // 10 in 60 s
+    Limits before(terms);
+    EXPECT_TRUE(before.buyer(alice, t0).passes);
+    EXPECT_EQ(passes_of(50, [&] { return before.buyer(alice, t0 + 50s); }), 9u);
+    LimitTerms stricter = terms;
+    stricter.buyer.limit = 3;
+    Limits after(stricter, before);
+    const LimitRuling refused = after.buyer(alice, t0 + 61s);  // the first is over, nine are not
+    EXPECT_FALSE(refused.passes);
+    EXPECT_EQ(refused.retry_after, 49s);
+    EXPECT_EQ(passes_of(50, [&] { return after.buyer(alice, t0 + 110s); }), 3u);
+}
+
+TEST(Limits, AStricterReloadLeavesTheRoomThatThereIs) {
+    Limits before{LimitTerms{}};
+    EXPECT_EQ(passes_of(3, [&] { return before.buyer(alice, t0); }), 3u);
+    EXPECT_TRUE(before.buyer(alice, t0 + 30s).passes);
+    LimitTerms stricter;
+    stricter.buyer.limit = 3;
+    Limits after(stricter, before);
+    EXPECT_FALSE(after.buyer(alice, t0 + 59s).passes);
+    EXPECT_EQ(passes_of(50, [&] { return after.buyer(alice, t0 + 60s); }), 2u)
+        << "one is of half a minute ago";
+    EXPECT_EQ(passes_of(50, [&] { return after.buyer(alice, t0 + 90s); }), 1u);
+}
+
 TEST(Limits, AReloadThatNeedsMoreRoomGetsIt) {
     Limits before{LimitTerms{}};
     LimitTerms looser;

@@ -28,6 +28,10 @@ public:
     [[nodiscard]] bool lets_check(Exchange&, const BuyerId&);
     [[nodiscard]] std::optional<PurchaseId> lets_ask(Exchange&, const Funnel::Attempt&, Instant now);
 
+    // What a buyer sent cannot be a purchase. Whoever sends too much hears that instead.
+    template <class What>
+    void turn_away(Exchange&, const BuyerId&, Stage, const What& what);
+
     void refuse(Exchange&, const Ruling&);
     void refuse(Exchange&, Stage, Code);
     void refuse(Exchange&, Stage, const Problem&);
@@ -44,5 +48,12 @@ private:
     Probe& probe_;
     Funnel funnel_;
 };
+
+template <class What>
+void Door::turn_away(Exchange& exchange, const BuyerId& buyer, Stage stage, const What& what) {
+    const Ruling ruling = funnel_.ask_in_vain(buyer, services_.clock.uptime());
+    if (!ruling.passes()) return refuse(exchange, ruling);
+    refuse(exchange, stage, what);
+}
 
 }  // namespace doorbuster

@@ -70,33 +70,32 @@ void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
 
     const auto who = door_.who(exchange, now);
     if (!who) return;
+    const auto turn_away = [&](Stage stage, const auto& what) {
+        door_.turn_away(exchange, who->buyer, stage, what);
+    };
 
     const ListedSale* listed = sales_.find(sale);
-    if (listed == nullptr) return door_.refuse(exchange, Stage::sale, Code::not_found);
+    if (listed == nullptr) return turn_away(Stage::sale, Code::not_found);
 
-    if (!is_json_type(request.content_type))
-        return door_.refuse(exchange, Stage::body, Code::unsupported_media);
+    if (!is_json_type(request.content_type)) return turn_away(Stage::body, Code::unsupported_media);
     auto body = read_purchase_body(request.body);
-    if (!body) return door_.refuse(exchange, Stage::body, Code::malformed);
+    if (!body) return turn_away(Stage::body, Code::malformed);
     if (!body->faults.empty()) {
-        return door_.refuse(exchange, Stage::body,
-                            Problem{.code = Code::invalid, .faults = std::move(body->faults)});
+        return turn_away(Stage::body, Problem{.code = Code::invalid, .faults = std::move(body->faults)});
     }
     if (body->item.empty()) {
-        return door_.refuse(exchange, Stage::body, invalid("/item", "is not an id that an item can have"));
+        return turn_away(Stage::body, invalid("/item", "is not an id that an item can have"));
     }
     const ListedItem* item = listed->find(body->item.view());
-    if (item == nullptr) return door_.refuse(exchange, Stage::sale, Code::not_found);
+    if (item == nullptr) return turn_away(Stage::sale, Code::not_found);
     if (body->quantity > item->item.units_per_buyer_max) {
-        return door_.refuse(exchange, Stage::body,
-                            invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
-                                                             item->item.units_per_buyer_max)));
+        return turn_away(Stage::body, invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
+                                                                       item->item.units_per_buyer_max)));
     }
     const bool has_key = request.idempotency_key.data() != nullptr;
     if (has_key && !is_idempotency_key(request.idempotency_key)) {
-        return door_.refuse(
-            exchange, Stage::body,
-            invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters"));
+        return turn_away(Stage::body,
+                         invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters"));
     }
 
     const auto id = door_.lets_ask(exchange,

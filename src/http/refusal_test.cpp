@@ -38,9 +38,11 @@ using namespace testing;
 
 constexpr std::string_view secret = "a secret of the shop, long enough to be one";
 
-struct EmptyDesk final : PurchaseDesk {  // who gets this far hears `rebuilding`
-    Submitted submit(PurchaseCommand&&) override { return Submitted::rebuilding; }
-    uint64_t units_waited_for(ItemSlot) override { return 0; }
+struct EmptyDesk final : PurchaseDesk {
+    Submitted says = Submitted::rebuilding;  // to who gets this far
+    uint64_t units_waited = 0;
+    Submitted submit(PurchaseCommand&&) override { return says; }
+    uint64_t units_waited_for(ItemSlot) override { return units_waited; }
     Figures figures() const override { return {}; }
     void set_pace(const Pacing&) override {}
 };
@@ -97,10 +99,16 @@ class RefusalTest : public ::testing::Test {
 protected:
     RefusalTest() {
         Catalogue::Sales sales;
-        for (const char* name : {"open", "gone", "checked"}) {
-            ListedSale listed{phone_drop(), SaleState::open, 1, {}};
+        using enum SaleState;
+        const std::pair<const char*, SaleState> shown[] = {
+            {"open", open},   {"gone", open},   {"checked", open}, {"early", scheduled},
+            {"held", paused}, {"over", closed}, {"paced", open},   {"few_a_house", open}};
+        for (const auto& [name, state] : shown) {
+            ListedSale listed{phone_drop(), state, 1, {}};
             listed.sale.id = SaleId(name);
             if (name == std::string_view("checked")) listed.sale.human_check = HumanCheck::pow;
+            if (name == std::string_view("paced")) listed.sale.purchases_per_second_max = 1;
+            if (name == std::string_view("few_a_house")) listed.sale.buyers_per_address_max = 1;
             auto board = std::make_shared<ItemBoard>();
             board->show({10, name == std::string_view("gone") ? 0u : 10u, 0, 0});
             listed.items.push_back({listed.sale.items.front(), ItemSlot{0}, board});
@@ -216,6 +224,32 @@ TEST_F(RefusalTest, NoneOfThemAllocates) {
                                 .authorization = alice_asks,
                                 .times_before = 7});  // her own, before her address's
     expect(Code::rebuilding, {.path = "/v1/sales/open/purchases", .authorization = bearer("carol")});
+
+    const std::string dave_asks = bearer("dave");
+    expect(Code::not_open, {.path = "/v1/sales/early/purchases", .authorization = dave_asks});
+    expect(Code::paused, {.path = "/v1/sales/held/purchases", .authorization = dave_asks});
+    expect(Code::ended, {.path = "/v1/sales/over/purchases", .authorization = dave_asks});
+    expect(Code::rate_limited,  // the sale's own
+           {.path = "/v1/sales/paced/purchases", .authorization = dave_asks});
+    const Way house{
+        .path = "/v1/sales/few_a_house/purchases", .authorization = bearer("erin"), .address = "192.0.2.77"};
+    expect(Code::rebuilding, house);
+    expect(Code::rate_limited,  // the house's
+           {.path = house.path, .authorization = bearer("frank"), .address = house.address});
+    desk.units_waited = 1000;
+    expect(Code::crowded, {.path = "/v1/sales/open/purchases", .authorization = bearer("grace")});
+    desk.units_waited = 0;
+    desk.says = Submitted::overloaded;
+    expect(Code::overloaded, {.path = "/v1/sales/open/purchases", .authorization = bearer("grace")});
+    const auto strike = [&](const char* buyer, int times) {
+        for (int i = 0; i < times; ++i) strikes.strike(BuyerId(buyer), Strike::refused_token, clock.uptime());
+    };
+    strike("heidi", 5);
+    expect(Code::rate_limited,  // her conduct's
+           {.path = "/v1/sales/open/purchases", .authorization = bearer("heidi")});
+    strike("ivan", 10);
+    expect(Code::blocked, {.path = "/v1/sales/open/purchases", .authorization = bearer("ivan")});
+
     level.set_by_detector(Level::purchase_only, t0);
     expect(Code::overloaded, {.method = Method::get, .path = "/v1/sales/none"});
     level.set_by_operator({Level::closed}, t0);

@@ -112,6 +112,12 @@ def test_37_limits_at_their_edge(serving):
         for answer in answers[limit:]:
             assert 1 <= int(answer.headers["retry-after"]) <= 60
             assert "ratelimit" in answer.headers and "ratelimit-policy" in answer.headers
+        # And so does what cannot be a purchase: its faults are told to who may ask, nobody else.
+        name, asked = shop.buyer().name, f"/v1/sales/{sale}/purchases"
+        answers = [shop.buyer(name, source=f"127.0.2.{number + 1}").post(asked, b'{"item":"phone","price":1}')
+                   for number in range(6)]
+        assert [answer.code for answer in answers] == ["invalid"] * limit + ["rate_limited"] * 3
+        assert shop.buyer(name, source="127.0.2.9").post("/v1/sales/none/purchases", b"{}").code == "rate_limited"
         scene.audit()
 
     rate, burst = 50, 20
