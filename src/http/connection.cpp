@@ -61,13 +61,9 @@ void Connection::tick(Time now) {
             reject(Code::timeout);
             if (flush()) linger();
             break;
-        case Waiting::write: {
-            // The kernel must not go on offering bytes to a client that never reads.
-            const ::linger at_once{.l_onoff = 1, .l_linger = 0};
-            ::setsockopt(socket_.number(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-            close();
+        case Waiting::write:
+            close_at_once();
             break;
-        }
         case Waiting::idle:
         case Waiting::answer:
         case Waiting::stream:
@@ -93,15 +89,34 @@ bool Connection::has_unread() {
 }
 
 bool Connection::give_way() {
-    CHECK(waiting_ == Waiting::idle && !closed_);
-    if (resuming_) return false;
-    if (has_unread()) {
-        // Also what a read has stopped in front of, as it does at urgent data.
-        readable_ = true;
-        home_.loop().again(*this);
-        return false;
+    CHECK(!closed_);
+    switch (waiting_) {
+        case Waiting::idle:
+            if (resuming_) return false;
+            if (has_unread()) {
+                // Also what a read has stopped in front of, as it does at urgent data.
+                readable_ = true;
+                home_.loop().again(*this);
+                return false;
+            }
+            close();
+            break;
+        case Waiting::head:
+        case Waiting::body:
+            reject(Code::timeout);
+            (void)flush();  // as much as the kernel takes
+            close();
+            break;
+        case Waiting::write:
+            close_at_once();
+            break;
+        case Waiting::linger:
+            close();
+            break;
+        case Waiting::answer:
+        case Waiting::stream:
+            CHECK(false);  // it waits for us
     }
-    close();
     settle();
     return true;
 }
@@ -410,24 +425,27 @@ void Connection::wait_for(Waiting waiting) {
     // A deadline counts from the first byte; later ones do not move it.
     if (waiting == waiting_ && waiting != Waiting::idle) return;
     waiting_ = waiting;
-    idle_hook.unlink();
+    keeping_hook.unlink();
     const GateOptions& options = *options_;
     switch (waiting) {
         case Waiting::idle:
             deadline_ =
                 home_.deadline_in(has_asked_ ? options.idle_deadline
                                              : std::min(options.header_deadline, options.idle_deadline));
-            home_.idles(*this, has_asked_);
+            home_.keeps_waiting(*this, has_asked_ ? Keeping::idle : Keeping::silent);
             return;
         case Waiting::head:
             deadline_ = home_.deadline_in(options.header_deadline);
+            home_.keeps_waiting(*this, Keeping::unfinished);
             return;
         case Waiting::body:
             deadline_ = home_.deadline_in(options.body_deadline);
+            home_.keeps_waiting(*this, Keeping::unfinished);
             return;
         case Waiting::write:
         case Waiting::linger:
             deadline_ = home_.deadline_in(options.write_deadline);
+            home_.keeps_waiting(*this, waiting == Waiting::linger ? Keeping::answered : Keeping::unread);
             return;
         case Waiting::answer:  // ours to give: a yes is not cut off
         case Waiting::stream:  // its owner ends it
@@ -474,11 +492,18 @@ void Connection::read_over() {
     if (!reading_) await_bytes();
 }
 
+// The kernel must not go on offering bytes to a client that never reads.
+void Connection::close_at_once() {
+    const ::linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(socket_.number(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+}
+
 void Connection::close() {
     if (closed_) return;
     closed_ = true;
     reading_ = writing_ = false;
-    idle_hook.unlink();
+    keeping_hook.unlink();
     home_.loop().forget(*this);
     socket_.close();
     forsake_stream();

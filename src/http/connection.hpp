@@ -7,8 +7,8 @@
 //
 // Deadlines are coarse: the gate's tick looks at `deadline_`; no timer per request. Until its
 // first request has come a connection has no longer than that request's header: only who has
-// asked before may stay and be silent. Where there is no room for a newcomer, it may have to go
-// for it.
+// asked before may stay and be silent. Where there is no room for a newcomer, one whose client has to move
+// next may have to go for it.
 //
 // A stream is the last answer of its connection. What its client sends meanwhile is read
 // over, one buffer at most per piece sent: the end of it tells that the client has gone.
@@ -38,6 +38,16 @@ class Connections;
 struct Framing;
 struct GateOptions;
 
+// How a client keeps its connection waiting, whoever goes first for a newcomer first.
+enum class Keeping : uint8_t {
+    answered,    // it has its last answer, and does not close
+    silent,      // no byte of a request so far
+    unfinished,  // part of a request
+    idle,        // between two requests
+    unread,      // an answer that it does not take
+};
+constexpr size_t keepings = 5;
+
 class Connection final : public Exchange, public EventLoop::Watcher {
 public:
     using Time = std::chrono::steady_clock::time_point;
@@ -51,7 +61,7 @@ public:
     void resume();        // goes on after an answer that came late
     void tick(Time now);  // closes if a deadline has passed
     void begin_drain();   // closes if nothing but a stream is under way
-    bool give_way();      // closes, unless its request is here already
+    bool give_way();      // closes, unless its next request is here already
 
     bool lingers() const { return waiting_ == Waiting::linger; }
 
@@ -71,8 +81,9 @@ public:
 
     // Its gate's connections' to set.
     size_t index = 0;  // its place among them
-    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> idle_hook;
-    Time idle_since{};
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+        keeping_hook;
+    Time keeping_since{};
 
 private:
     // Whom it waits for, and so which deadline holds.
@@ -106,6 +117,7 @@ private:
     void read_over();
     void linger();
     void close();
+    void close_at_once();
     void settle();  // the last act of every entry point: `this` may be gone after it
     bool done() const;
     bool has_unread();

@@ -6,8 +6,12 @@ namespace doorbuster {
 
 namespace {
 
-// A request may be on its way this long, and a client that goes on asking may think this long.
-constexpr std::chrono::seconds silent_grace{1}, idle_grace{5};
+// How long a client may keep us waiting while a newcomer wants its place; by Keeping. A request may be on
+// its way for a moment, part of it may have been lost and be sent again, and a client that goes on asking may
+// think.
+constexpr std::array<std::chrono::seconds, keepings> graces{std::chrono::seconds(1), std::chrono::seconds(1),
+                                                            std::chrono::seconds(2), std::chrono::seconds(5),
+                                                            std::chrono::seconds(5)};
 
 std::chrono::sys_seconds wall_clock() {
     return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -40,7 +44,7 @@ void Connections::tick() {
     date_.set(wall_clock());
     // Backwards: one that goes leaves its place to the last, which has been looked at.
     for (size_t i = open_.size(); i-- > 0;) open_[i]->tick(now_);
-    if (!has_room() && longest_idle() != nullptr) on_room_();
+    if (!has_room() && first_to_go() != nullptr) on_room_();
 }
 
 void Connections::set_options(GateOptions options) {
@@ -48,25 +52,28 @@ void Connections::set_options(GateOptions options) {
     options_ = std::make_shared<const GateOptions>(std::move(options));
 }
 
-void Connections::idles(Connection& connection, bool has_asked) {
-    connection.idle_since = now_;
-    (has_asked ? idle_ : silent_).push_back(connection);
+void Connections::keeps_waiting(Connection& connection, Keeping how) {
+    connection.keeping_since = now_;
+    keeping_[static_cast<size_t>(how)].push_back(connection);
 }
 
-Connection* Connections::longest_idle() {
-    if (!silent_.empty() && now_ - silent_.front().idle_since >= silent_grace) return &silent_.front();
-    if (!idle_.empty() && now_ - idle_.front().idle_since >= idle_grace) return &idle_.front();
+Connection* Connections::first_to_go() {
+    for (size_t how = 0; how < keepings; ++how) {
+        if (keeping_[how].empty()) continue;
+        Connection& longest = keeping_[how].front();
+        if (now_ - longest.keeping_since >= graces[how]) return &longest;
+    }
     return nullptr;
 }
 
 bool Connections::make_room() {
     // Bounded: each turn takes one out of the lists.
-    while (Connection* connection = longest_idle()) {
+    while (Connection* connection = first_to_go()) {
         if (connection->give_way()) {
             idle_closed_.add();
             return true;
         }
-        connection->idle_hook.unlink();  // it has asked by now, and is read next
+        connection->keeping_hook.unlink();  // it has asked by now, and is read next
     }
     return false;
 }

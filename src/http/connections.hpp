@@ -5,6 +5,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -40,8 +41,8 @@ public:
     void gather(Work&& work);
 
     bool has_room() const { return open_.size() < options_->connections_max; }
-    // For a newcomer the connection goes that has been silent longest: first of those that never
-    // sent a request, then of the others. False if all are busy or were so a moment ago.
+    // For a newcomer a connection goes whose client has kept us waiting longest, of the first kind that has
+    // one. False if we owe all of them something, or they moved a moment ago.
     bool make_room();
 
     // For connections made from now on; `connections_max` stays.
@@ -60,7 +61,7 @@ public:
     uint32_t retry_after_s() const { return 1 + retry_turn_++ % retry_after_s_max; }
     // No earlier than asked, at most two ticks later.
     Connection::Time deadline_in(milliseconds wait) const { return now_ + wait + tick_every; }
-    void idles(Connection& connection, bool has_asked);
+    void keeps_waiting(Connection& connection, Keeping how);
     void resume_later(Connection& connection);
     void lingering(Connection& connection);
     void remove(Connection& connection);
@@ -71,7 +72,7 @@ public:
 private:
     void resume_all();
     void announce_drained();
-    Connection* longest_idle();
+    Connection* first_to_go();
 
     Gate& gate_;
     EventLoop& loop_;
@@ -79,13 +80,14 @@ private:
     const std::function<void()> on_room_;
     Handler* handler_ = nullptr;
 
-    // Those that wait for a request, the longest first. Above `open_`: a connection that goes takes
-    // itself out.
-    using IdleList = boost::intrusive::list<
-        Connection,
-        boost::intrusive::member_hook<Connection, decltype(Connection::idle_hook), &Connection::idle_hook>,
-        boost::intrusive::constant_time_size<false>>;
-    IdleList silent_, idle_;  // without a request so far; after one
+    // Those whose client has to move next, by how it keeps us waiting; the longest first. Above `open_`: a
+    // connection that goes takes itself out.
+    using KeepingList =
+        boost::intrusive::list<Connection,
+                               boost::intrusive::member_hook<Connection, decltype(Connection::keeping_hook),
+                                                             &Connection::keeping_hook>,
+                               boost::intrusive::constant_time_size<false>>;
+    std::array<KeepingList, keepings> keeping_;
 
     std::vector<std::unique_ptr<Connection>> open_;  // bound: connections_max
     std::vector<Connection*> to_resume_;             // bound: as many

@@ -182,6 +182,29 @@ TEST_F(GateAbuseTest, ANewcomerIsServedWhileSilentConnectionsTakeAllTheRoom) {
     EXPECT_EQ(gate_->figures().idle_closed_total, 1u);
 }
 
+TEST_F(GateAbuseTest, ANewcomerIsServedWhileUnfinishedRequestsAndLingerersTakeAllTheRoom) {
+    start({.connections_max = 3});
+    Client head = connect(), body = connect(), lingerer = connect();
+    head.send("G");
+    body.send(line + host + "Content-Length: 9\r\n\r\nabc");
+    lingerer.send("nonsense\r\n\r\n");
+    EXPECT_EQ(lingerer.read().status(), 400);  // and it never closes
+    while (gate_->figures().connections_open < 3) sync();
+    Client first = connect();
+    EXPECT_EQ(first.ask(get("/echo")).status(), 200) << "in the place of who has its last answer";
+    Client second = connect(), third = connect();
+    EXPECT_EQ(second.ask(get("/echo")).status(), 200);
+    EXPECT_EQ(third.ask(get("/echo")).status(), 200);
+    EXPECT_EQ(head.read().status(), 408);
+    EXPECT_TRUE(head.is_closed());
+    EXPECT_EQ(body.read().status(), 408);
+    EXPECT_TRUE(body.is_closed());
+    EXPECT_EQ(first.ask(get("/echo")).status(), 200);
+    sync();
+    EXPECT_EQ(gate_->figures().idle_closed_total, 3u);
+    EXPECT_EQ(gate_->figures().deadline_closed_total, 0u) << "the deadlines are longer than that";
+}
+
 TEST_F(GateAbuseTest, DrippingBytesDoNotMoveTheDeadline) {
     start({.header_bytes_max = 1 << 20, .header_deadline = soon});
     Client client = connect();
@@ -203,6 +226,17 @@ TEST_F(GateAbuseTest, AReaderThatNeverReadsIsClosed) {
     while (gate_->figures().deadline_closed_total == 0) expect_served();
     while (gate_->figures().connections_open != 0) sync();
     EXPECT_EQ(gate_->figures().malformed_total, 0u);
+}
+
+TEST_F(GateAbuseTest, ANewcomerIsServedInThePlaceOfAReaderThatNeverReads) {
+    start({.connections_max = 1});
+    Client never_reads(gate_->port(), 4096);
+    for (int i = 0; i < 8; ++i) never_reads.send(get("/big"));
+    while (gate_->figures().connections_open < 1) sync();
+    Client newcomer = connect();
+    EXPECT_EQ(newcomer.ask(get("/echo")).status(), 200);
+    EXPECT_EQ(gate_->figures().idle_closed_total, 1u);
+    EXPECT_EQ(gate_->figures().deadline_closed_total, 0u) << "its deadline is longer than that";
 }
 
 TEST_F(GateAbuseTest, WithoutFileDescriptorsAcceptingPausesAndTheOthersGoOn) {

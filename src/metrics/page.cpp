@@ -57,7 +57,8 @@ void add_listeners(Families& families, const std::vector<MetricsSnapshot::Listen
     for (const auto& listener : listeners) {
         families.add(listener.accept_pauses_total, {{"listener", listener.name}});
     }
-    families.counter("doorbuster_idle_closed_total", "Idle connections closed to make room for a newcomer");
+    families.counter("doorbuster_idle_closed_total",
+                     "Connections whose client kept them waiting, closed to make room for a newcomer");
     for (const auto& listener : listeners) {
         families.add(listener.idle_closed_total, {{"listener", listener.name}});
     }

@@ -107,12 +107,16 @@ def test_23_slow_heads_slow_bodies_and_readers_that_never_read(shop, scene):
     scene.honest(sale)
 
 
-def test_23_one_address_that_holds_every_connection(serving):
+@pytest.mark.parametrize("sent", [b"", b"P", b"POST /v1/time HTTP/1.1\r\nHost: shop\r\nContent-Length: 9\r\n\r\n{", b"nonsense\r\n\r\n"],
+                         ids=["silent", "slow head", "slow body", "never closes"])
+def test_23_one_address_that_holds_every_connection(serving, sent):
     with serving(DOORBUSTER_SERVER__THREADS="1", DOORBUSTER_SERVER__CONNECTIONS_MAX=str(CONNECTIONS_MAX)) as shop:
         scene = Scene(shop)
         sale = scene.sale()
         all_of_them = CONNECTIONS_MAX * shop.server.gates
         held = [RawConnection(shop.server.public_port) for _ in range(2 * all_of_them)]  # the rest wait in line
+        for connection in held:
+            connection.send(sent)
         eventually("they hold every connection",
                    lambda: shop.figure("doorbuster_connections_open", listener="public") == all_of_them)
         scene.honest(sale)
