@@ -1,4 +1,4 @@
-// Disk: decides what becomes of each write.
+// Disk: decides what becomes of each write, and whether a read comes to its end.
 //
 // A crash is thrown through the product's own code, as a process that dies leaves
 // whatever it was doing; only the stores' durable state outlives it.
@@ -55,6 +55,12 @@ public:
             return StoreError{StoreErrc::unavailable, operation, "the acknowledgement was lost", true};
         }
         return {};
+    }
+
+    StoreResult<void> read(const char* operation) {
+        if (!faulty_ || !random_.chance(1)) return {};
+        happened(Fault::failed_read);
+        return StoreError{StoreErrc::unavailable, operation, "the disk failed"};
     }
 
 private:

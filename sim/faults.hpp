@@ -16,6 +16,7 @@ enum class Fault : uint8_t {
     crash_after_write,   // the write is durable, nobody hears of it
     failed_write,
     lost_acknowledgement,  // the write is durable, the store says that it failed
+    failed_read,           // behind the last row that it could have brought
     slow_disk,
     clock_jump_forward,
     clock_jump_back,
@@ -46,20 +47,41 @@ enum class Fault : uint8_t {
     receiver_unreachable,
     receiver_answer_lost,
 };
-constexpr size_t faults = 32;
+constexpr size_t faults = 33;
 
-constexpr std::array<std::string_view, faults> fault_names = {
-    "crash_between_steps",  "crash_before_write",   "crash_after_write",
-    "failed_write",         "lost_acknowledgement", "slow_disk",
-    "clock_jump_forward",   "clock_jump_back",      "queue_full",
-    "message_lost",         "message_repeated",     "message_delayed",
-    "message_reordered",    "retry_same_key",       "retry_new_key",
-    "record_refused",       "release_repeated",     "provider_unreachable",
-    "provider_ask_lost",    "provider_ask_late",    "provider_answer_lost",
-    "webhook_lost",         "webhook_repeated",     "webhook_delayed",
-    "webhook_reordered",    "webhook_forged",       "underpaid",
-    "wrong_currency",       "captured_after_void",  "refunded_by_provider",
-    "receiver_unreachable", "receiver_answer_lost"};
+constexpr std::array<std::string_view, faults> fault_names = {"crash_between_steps",
+                                                              "crash_before_write",
+                                                              "crash_after_write",
+                                                              "failed_write",
+                                                              "lost_acknowledgement",
+                                                              "failed_read",
+                                                              "slow_disk",
+                                                              "clock_jump_forward",
+                                                              "clock_jump_back",
+                                                              "queue_full",
+                                                              "message_lost",
+                                                              "message_repeated",
+                                                              "message_delayed",
+                                                              "message_reordered",
+                                                              "retry_same_key",
+                                                              "retry_new_key",
+                                                              "record_refused",
+                                                              "release_repeated",
+                                                              "provider_unreachable",
+                                                              "provider_ask_lost",
+                                                              "provider_ask_late",
+                                                              "provider_answer_lost",
+                                                              "webhook_lost",
+                                                              "webhook_repeated",
+                                                              "webhook_delayed",
+                                                              "webhook_reordered",
+                                                              "webhook_forged",
+                                                              "underpaid",
+                                                              "wrong_currency",
+                                                              "captured_after_void",
+                                                              "refunded_by_provider",
+                                                              "receiver_unreachable",
+                                                              "receiver_answer_lost"};
 
 // What a buyer can hear about a purchase.
 enum class Heard : uint8_t {
@@ -102,16 +124,23 @@ enum class Deed : uint8_t {
     refund_without_units,
     letter_retried,
     letter_dropped,
+    stopped,  // the server, by its operator: it makes the orders that are left, and ends
+    units_counted_by_late_buyers,
     event_delivered,
     event_delivered_again,
 };
-constexpr size_t deeds = 18;
+constexpr size_t deeds = 20;
 
 constexpr std::array<std::string_view, deeds> deed_names = {
-    "sale_reserve",      "sale_at_order",        "sale_at_payment",  "cancel",
-    "restock",           "page_opened",          "page_refused",     "second_attempt",
-    "paid_on_page",      "paid_after_decline",   "declined_on_page", "surplus_refunded",
-    "refund_with_units", "refund_without_units", "letter_retried",   "letter_dropped",
+    "sale_reserve",      "sale_at_order",
+    "sale_at_payment",   "cancel",
+    "restock",           "page_opened",
+    "page_refused",      "second_attempt",
+    "paid_on_page",      "paid_after_decline",
+    "declined_on_page",  "surplus_refunded",
+    "refund_with_units", "refund_without_units",
+    "letter_retried",    "letter_dropped",
+    "stopped",           "units_counted_by_late_buyers",
     "event_delivered",   "event_delivered_again"};
 
 // The steps of an order that can be seen from outside, as DESIGN's table has them; those that

@@ -113,8 +113,10 @@ void Judge::answered(const Ask& ask, const Answer& answer) {
 
 void Judge::at_rest() {
     Process& process = *world_.process();
-    MemoryLedgerReader ledger(world_.ledger);
-    MemoryOrdersReader orders(world_.orders);
+    Random no_faults(0);
+    Disk sound(no_faults, {});
+    MemoryLedgerReader ledger(world_.ledger, sound);
+    MemoryOrdersReader orders(world_.orders, sound);
     const auto records = audit::read_records(ledger, orders);
     for (const audit::Difference& one : audit::recount(*records)) {
         world_.broke(fmt::format("audit: {} {} {}", audit::name_of(one.kind), one.where, one.detail));

@@ -5,13 +5,18 @@
 //     --seeds-min=N --seconds-max=M       longer while there were fewer, or something never occurred
 //   doorbuster-sim --cluster …            the same for the cluster: Redis, Kafka and PostgreSQL
 //
-// Exit 0 if every promise held (and, with --seconds, every fault and outcome occurred),
-// 1 if not, 2 for a wrong call. A failure prints the seed that shows it again.
+// Exit 0 if every promise held (and, with --seconds, every fault and outcome occurred, and a seed had enough
+// of them), 1 if not, 2 for a wrong call. A failure prints the seed that shows it again, and so does a CHECK.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -38,6 +43,41 @@ size_t zeros_in(const Counts&... counts) {
     return static_cast<size_t>((std::ranges::count(counts, 0u) + ...));
 }
 
+// How to see again what this thread runs: made ready before, since nothing may be formatted once it has
+// crashed.
+struct Replay {
+    std::array<char, 96> text;
+    int length = 0;
+};
+thread_local Replay replay;
+
+template <class Kind>
+auto run_seed(uint64_t seed, const Trace& trace) {
+    replay.length = std::snprintf(replay.text.data(), replay.text.size(),
+                                  "replay: doorbuster-sim %s--seed=%llu --trace\n", Kind::option,
+                                  static_cast<unsigned long long>(seed));
+    return Kind::run(seed, trace);
+}
+
+void tell_replay(int) {
+    const auto length = static_cast<size_t>(std::max(0, replay.length));
+    if (write(STDOUT_FILENO, replay.text.data(), length) < 0) return;  // nobody listens, and it ends anyway
+}
+
+// A CHECK that fails, or worse, ends the process as it always does; its seed is told first.
+void tell_replay_of_crashes() {
+    struct sigaction action {};
+    action.sa_handler = tell_replay;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
+}
+
+double cpu_seconds() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
 struct OneProcess {
     static constexpr const char* option = "";
     static constexpr auto run = &sim::run;
@@ -45,6 +85,12 @@ struct OneProcess {
     // How much never occurred.
     static size_t missing(const Coverage& coverage) {
         return zeros_in(coverage.fault_count, coverage.heard_count, coverage.deed_count, coverage.step_count);
+    }
+    // A seed in which little happens shows little.
+    static bool is_enough_a_seed(const Coverage& coverage) {
+        constexpr uint64_t commands_min = 200, crashes_min = 3;
+        return coverage.commands >= commands_min * coverage.seeds &&
+               coverage.crashes >= crashes_min * coverage.seeds;
     }
     static void print(const Coverage& coverage) {
         const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
@@ -64,6 +110,10 @@ struct WholeCluster {
     static size_t missing(const cluster::ClusterCoverage& coverage) {
         return zeros_in(coverage.fault_count, coverage.heard_count, coverage.deed_count);
     }
+    static bool is_enough_a_seed(const cluster::ClusterCoverage& coverage) {
+        constexpr uint64_t asks_min = 200;
+        return coverage.asks >= asks_min * coverage.seeds;
+    }
     static void print(const cluster::ClusterCoverage& coverage) {
         std::printf("%.0f asks a seed\n", static_cast<double>(coverage.asks) /
                                               static_cast<double>(std::max<uint64_t>(1, coverage.seeds)));
@@ -75,7 +125,9 @@ struct WholeCluster {
 
 template <class Kind>
 int run_one(uint64_t seed, bool with_trace) {
-    const auto result = Kind::run(
+    if (with_trace)
+        std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // whatever it ends with, the last line is there
+    const auto result = run_seed<Kind>(
         seed, with_trace ? Trace([](const std::string& line) { std::puts(line.c_str()); }) : Trace{});
     for (const std::string& what : result.broken) std::printf("broken: %s\n", what.c_str());
     std::printf("seed %llu: %zu broken, fingerprint %016llx\n", static_cast<unsigned long long>(seed),
@@ -112,7 +164,7 @@ int run_many(const Duration& duration, uint64_t first_seed) {
     for (unsigned i = 0; i < threads; ++i) {
         workers.emplace_back([&] {
             while (!found && !is_enough()) {
-                const Outcome result = Kind::run(next_seed++, {});
+                const Outcome result = run_seed<Kind>(next_seed++, {});
                 std::lock_guard lock(mutex);
                 coverage.add(result.coverage);
                 if (result.broken.empty()) continue;
@@ -129,20 +181,21 @@ int run_many(const Duration& duration, uint64_t first_seed) {
                     static_cast<unsigned long long>(failed->seed));
         return 1;
     }
-    std::printf("%llu seeds from %llu on, 0 promises broken\n",
-                static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed));
+    const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
+    std::printf("%llu seeds from %llu on in %.0f s, %.1f ms of CPU each, 0 promises broken\n",
+                static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed),
+                std::chrono::duration<double>(steady_clock::now() - began).count(),
+                1000 * cpu_seconds() / seeds);
     Kind::print(coverage);
-    if (Kind::missing(coverage) > 0) {
-        std::printf("broken: some faults or outcomes never occurred\n");
-        return 1;
-    }
-    if (coverage.seeds < duration.seeds_min) {
-        std::printf("broken: only %llu seeds, %llu were asked for\n",
-                    static_cast<unsigned long long>(coverage.seeds),
-                    static_cast<unsigned long long>(duration.seeds_min));
-        return 1;
-    }
-    return 0;
+    bool is_enough_of_all = true;
+    const auto expect = [&](bool holds, const char* otherwise) {
+        if (!holds) std::printf("missing: %s\n", otherwise);
+        is_enough_of_all = is_enough_of_all && holds;
+    };
+    expect(Kind::missing(coverage) == 0, "some faults or outcomes never occurred");
+    expect(Kind::is_enough_a_seed(coverage), "too little happened in a seed");
+    expect(coverage.seeds >= duration.seeds_min, "fewer seeds than were asked for");
+    return is_enough_of_all ? 0 : 1;
 }
 
 }  // namespace
@@ -169,6 +222,7 @@ int main(int argc, char** argv) {
         return app.exit(error) == 0 ? 0 : 2;
     }
     doorbuster::set_log_level("off");
+    doorbuster::sim::tell_replay_of_crashes();
     const auto run = [&]<class Kind>() {
         if (seed) return doorbuster::sim::run_one<Kind>(*seed, trace);
         const uint64_t fresh = std::random_device{}() & 0x7fffffffu;

@@ -58,25 +58,33 @@ private:
 
 class MemoryLedgerReader final : public LedgerReader {
 public:
-    explicit MemoryLedgerReader(const LedgerState& state) : state_(state) {}
+    MemoryLedgerReader(const LedgerState& state, Disk& disk) : state_(state), disk_(disk) {}
 
     StoreResult<std::vector<LedgerRecord>> read_after(uint64_t position, size_t count_max) override {
         std::vector<LedgerRecord> some;
         for (size_t at = position; at < state_.records.size() && some.size() < count_max; ++at) {
             some.push_back(state_.records[at]);
         }
-        return some;
+        return read(some);
     }
     StoreResult<std::optional<LedgerRecord>> find_after(uint64_t position, const PurchaseId& id) override {
         const auto found = state_.by_purchase.find(id);
         if (found == state_.by_purchase.end() || found->second < position)
-            return std::optional<LedgerRecord>();
-        return std::optional(state_.records[found->second]);
+            return read(std::optional<LedgerRecord>());
+        return read(std::optional(state_.records[found->second]));
     }
-    StoreResult<LedgerCut> end() override { return LedgerCut(state_.records.size()); }
+    StoreResult<LedgerCut> end() override { return read(LedgerCut(state_.records.size())); }
 
 private:
+    template <class Value>
+    StoreResult<Value> read(Value value) {
+        const auto read = disk_.read("reading the ledger");
+        if (!read) return read.error();
+        return value;
+    }
+
     const LedgerState& state_;
+    Disk& disk_;
 };
 
 }  // namespace doorbuster::sim

@@ -60,7 +60,7 @@ bool shift(Stock& stock, HoldState from, HoldState to, uint32_t units) {
 }  // namespace
 
 MemoryOrders::MemoryOrders(OrdersState& state, Disk& disk, Hooks hooks)
-    : state_(state), reader_(state), disk_(disk), hooks_(std::move(hooks)) {}
+    : state_(state), reader_(state, disk), disk_(disk), hooks_(std::move(hooks)) {}
 
 StoreResult<void> MemoryOrders::commit(const char* operation, Change& change) {
     const std::vector<OrderId> touched = std::exchange(touched_, {});

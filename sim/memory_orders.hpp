@@ -41,7 +41,7 @@ struct OrdersState {  // what outlives the process
 
 class MemoryOrdersReader final : public OrdersReader {
 public:
-    explicit MemoryOrdersReader(const OrdersState& state) : state_(state) {}
+    MemoryOrdersReader(const OrdersState& state, Disk& disk) : state_(state), disk_(disk) {}
 
     StoreResult<std::vector<SaleRecord>> sales() override;
     StoreResult<std::optional<OrderRecord>> find_order(OrderId) override;
@@ -66,11 +66,20 @@ public:
     StoreResult<Backlog> backlog(const DueBy& by) override;
     StoreResult<uint64_t> unsettled(const SaleId&) override;
     StoreResult<PaymentId> last_payment() override;
-    StoreResult<uint64_t> position() override { return state_.position; }
+    StoreResult<uint64_t> position() override { return read(state_.position); }
     StoreResult<OrderId> last_order() override;
 
 private:
+    StoreResult<void> read() { return disk_.read("reading the orders"); }
+    template <class Value>
+    StoreResult<Value> read(Value value) {
+        const auto done = read();
+        if (!done) return done.error();
+        return value;
+    }
+
     const OrdersState& state_;
+    Disk& disk_;
 };
 
 class MemoryOrders final : public Orders {

@@ -46,15 +46,15 @@ uint32_t OrdersState::active_units(const SaleId& sale, const ItemId& item, const
 StoreResult<std::vector<SaleRecord>> MemoryOrdersReader::sales() {
     std::vector<SaleRecord> all;
     for (const auto& [id, record] : state_.sales) all.push_back(record);
-    return all;
+    return read(all);
 }
 
 StoreResult<std::optional<OrderRecord>> MemoryOrdersReader::find_order(OrderId id) {
-    return find_in(state_.orders, static_cast<int64_t>(id));
+    return read(find_in(state_.orders, static_cast<int64_t>(id)));
 }
 
 StoreResult<std::optional<PurchaseRecord>> MemoryOrdersReader::find_purchase(const PurchaseId& id) {
-    return state_.purchase(id);
+    return read(state_.purchase(id));
 }
 
 StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::orders_of(const BuyerId& buyer,
@@ -64,7 +64,7 @@ StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::orders_of(const BuyerI
     for (auto at = state_.orders.rbegin(); at != state_.orders.rend() && some.size() < count_max; ++at) {
         if (at->second.buyer == buyer && (!before || at->second.id < *before)) some.push_back(at->second);
     }
-    return some;
+    return read(some);
 }
 
 StoreResult<std::vector<DeadLetter>> MemoryOrdersReader::dead_letters(uint64_t after_position,
@@ -74,7 +74,7 @@ StoreResult<std::vector<DeadLetter>> MemoryOrdersReader::dead_letters(uint64_t a
          at != state_.dead_letters.end() && some.size() < count_max; ++at) {
         some.push_back(at->second);
     }
-    return some;
+    return read(some);
 }
 
 StoreResult<void> MemoryOrdersReader::each_purchase(const std::function<void(const PurchaseRecord&)>& visit) {
@@ -83,12 +83,12 @@ StoreResult<void> MemoryOrdersReader::each_purchase(const std::function<void(con
         const bool is_over = sale != state_.sales.end() && sale->second.state == SaleState::reconciled;
         if (sale != state_.sales.end() && !is_over) visit(*state_.purchase(id));
     }
-    return {};
+    return read();
 }
 
 StoreResult<void> MemoryOrdersReader::each_order(const std::function<void(const OrderRecord&)>& visit) {
     for (const auto& [id, order] : state_.orders) visit(order);
-    return {};
+    return read();
 }
 
 StoreResult<void> MemoryOrdersReader::each_holding(const std::function<void(const Holding&)>& visit) {
@@ -98,11 +98,11 @@ StoreResult<void> MemoryOrdersReader::each_holding(const std::function<void(cons
             holdings[{{order.sale, order.item}, order.buyer}] += order.units;
     }
     for (const auto& [key, units] : holdings) visit({key.first.first, key.first.second, key.second, units});
-    return {};
+    return read();
 }
 
 StoreResult<std::optional<PaymentRecord>> MemoryOrdersReader::find_payment(PaymentId id) {
-    return find_in(state_.payments, static_cast<int64_t>(id));
+    return read(find_in(state_.payments, static_cast<int64_t>(id)));
 }
 
 StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::payments_of(OrderId order) {
@@ -110,17 +110,17 @@ StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::payments_of(OrderId 
     for (const auto& [id, payment] : state_.payments) {
         if (payment.order == order) some.push_back(payment);
     }
-    return some;
+    return read(some);
 }
 
 StoreResult<void> MemoryOrdersReader::each_payment(const std::function<void(const PaymentRecord&)>& visit) {
     for (const auto& [id, payment] : state_.payments) visit(payment);
-    return {};
+    return read();
 }
 
 StoreResult<void> MemoryOrdersReader::each_stock_move(const std::function<void(const StockMove&)>& visit) {
     for (const StockMove& moved : state_.stock_moves) visit(moved);
-    return {};
+    return read();
 }
 
 StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::due_orders(const DueBy& by, size_t count_max,
@@ -133,7 +133,7 @@ StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::due_orders(const DueBy
                      [](const OrderRecord& a, const OrderRecord& b) { return a.pay_by < b.pay_by; });
     due.erase(due.begin(), due.begin() + static_cast<ptrdiff_t>(std::min(passed_over, due.size())));
     if (due.size() > count_max) due.resize(count_max);
-    return due;
+    return read(due);
 }
 
 StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::due_payments(DuePayments which, Instant now,
@@ -146,7 +146,7 @@ StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::due_payments(DuePaym
     std::stable_sort(due.begin(), due.end(),
                      [](const PaymentRecord& a, const PaymentRecord& b) { return *a.look_at < *b.look_at; });
     if (due.size() > count_max) due.resize(count_max);
-    return due;
+    return read(due);
 }
 
 StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::orders_in(OrderState state, size_t count_max) {
@@ -154,20 +154,20 @@ StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::orders_in(OrderState s
     for (const auto& [id, order] : state_.orders) {
         if (order.state == state && some.size() < count_max) some.push_back(order);
     }
-    return some;
+    return read(some);
 }
 
 StoreResult<std::vector<EventRecord>> MemoryOrdersReader::events_after(uint64_t number, size_t count_max) {
     std::vector<EventRecord> some;
     for (size_t at = number; at < state_.events.size() && some.size() < count_max; ++at)
         some.push_back(state_.events[at]);
-    return some;
+    return read(some);
 }
 
 StoreResult<OrderCounts> MemoryOrdersReader::count_orders() {
     OrderCounts counts{};
     for (const auto& [id, order] : state_.orders) ++counts[static_cast<size_t>(order.state)];
-    return counts;
+    return read(counts);
 }
 
 StoreResult<Backlog> MemoryOrdersReader::backlog(const DueBy& by) {
@@ -186,7 +186,7 @@ StoreResult<Backlog> MemoryOrdersReader::backlog(const DueBy& by) {
     }
     for (const auto& [position, letter] : state_.dead_letters)
         backlog.dead_letters_open += letter.state == LetterState::open ? 1 : 0;
-    return backlog;
+    return read(backlog);
 }
 
 StoreResult<uint64_t> MemoryOrdersReader::unsettled(const SaleId& sale) {
@@ -202,15 +202,15 @@ StoreResult<uint64_t> MemoryOrdersReader::unsettled(const SaleId& sale) {
         const bool is_its = state_.orders.at(static_cast<int64_t>(payment.order)).sale == sale;
         count += is_its && payment.look_at ? 1 : 0;
     }
-    return count;
+    return read(count);
 }
 
 StoreResult<PaymentId> MemoryOrdersReader::last_payment() {
-    return PaymentId{state_.payments.empty() ? 0 : state_.payments.rbegin()->first};
+    return read(PaymentId{state_.payments.empty() ? 0 : state_.payments.rbegin()->first});
 }
 
 StoreResult<OrderId> MemoryOrdersReader::last_order() {
-    return OrderId{state_.orders.empty() ? 0 : state_.orders.rbegin()->first};
+    return read(OrderId{state_.orders.empty() ? 0 : state_.orders.rbegin()->first});
 }
 
 }  // namespace doorbuster::sim

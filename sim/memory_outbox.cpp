@@ -34,6 +34,8 @@ StoreResult<std::vector<Delivery>> MemoryOutbox::due(Instant now, size_t count_m
     std::stable_sort(due.begin(), due.end(),
                      [](const Delivery& a, const Delivery& b) { return *a.next_at < *b.next_at; });
     if (due.size() > count_max) due.resize(count_max);
+    const auto read = disk_.read("reading what is to be delivered");
+    if (!read) return read.error();
     return due;
 }
 

@@ -1,5 +1,7 @@
 #include "sim/process.hpp"
 
+#include <set>
+
 #include "funnel/admission.hpp"
 
 namespace doorbuster::sim {
@@ -53,6 +55,12 @@ Heard heard_of(Admission admission) {
     return Heard::unknown;
 }
 
+// The next one is behind it.
+int64_t last_id_of(const OrdersState& orders) {
+    const auto last = [](const auto& rows) { return rows.empty() ? 0 : rows.rbegin()->first; };
+    return std::max(last(orders.orders), last(orders.payments));
+}
+
 // A second of the product is a few dozen milliseconds here.
 PaymentDesk::Options payment_options() {
     return {.enabled = true,
@@ -74,14 +82,14 @@ Process::Process(const Stores& stores, Clock& clock, size_t queue_capacity, uint
       clock_(clock),
       outside_(std::move(outside)),
       ledger_(stores.ledger, stores.disk),
-      ledger_reader_(stores.ledger),
+      ledger_reader_(stores.ledger, stores.disk),
       orders_(stores.orders, stores.disk, outside_.store),
       outbox_(stores.orders, stores.disk),
-      ids_(1, std::max(static_cast<int64_t>(*orders_.reader().last_order()),
-                       static_cast<int64_t>(*orders_.reader().last_payment()))),
+      ids_(1, last_id_of(stores.orders)),
       shard_(ledger_),
       worker_(ledger_reader_, orders_, *this, ids_,
               {.batch_max = 8,
+               .rush_min = seed % 4 == 0 ? 4u : 8u,
                .rate_per_second_max = 2000,
                .retry_after = {milliseconds(10), milliseconds(20), milliseconds(30)}},
               {.tally = &tally_}),
@@ -159,6 +167,16 @@ bool Process::orders_step() {
     return !orders_.failure();
 }
 
+bool Process::end() {
+    constexpr int turns_max = 100;  // of a worker that waits for a disk that fails
+    if (!owner_step()) return false;
+    worker_.hurry();
+    for (int i = 0; i < turns_max && !caught_up(); ++i) {
+        if (!orders_step()) return false;
+    }
+    return true;
+}
+
 void Process::operate(SaleVerb verb, std::function<void(bool)> done) {
     tasks_.push_back([this, verb, done = std::move(done)] {
         desk_.act(the_sale, verb, {}, clock_.now(), [done](const auto& result) { done(result.has_value()); });
@@ -230,10 +248,11 @@ void Process::reinstate(const Reinstatement& asked, std::function<void(const Rei
 
 uint32_t Process::units_returning(const ItemId& item, std::optional<BuyerId> of_buyer) const {
     uint32_t units = 0;
+    std::set<PurchaseId> released;  // the book may hear of one twice
     const ItemSlot slot = listed().find(item.view())->slot;
     for (const Control& control : controls_) {
         if (const auto* release = std::get_if<ReleasePurchase>(&control.command);
-            release && release->item == item) {
+            release && release->item == item && released.insert(release->purchase).second) {
             const Acceptance& acceptance = accepted(release->purchase);
             if (!of_buyer || *of_buyer == acceptance.buyer) units += acceptance.units;
         }
@@ -247,6 +266,7 @@ uint32_t Process::units_returning(const ItemId& item, std::optional<BuyerId> of_
 
 uint32_t Process::slots_returning(const ItemId& item) const {
     uint32_t slots = 0;
+    std::set<PurchaseId> released;
     const ItemSlot slot = listed().find(item.view())->slot;
     for (const Control& control : controls_) {
         if (const auto* sell = std::get_if<SellPurchase>(&control.command); sell && sell->item == item)
@@ -256,7 +276,7 @@ uint32_t Process::slots_returning(const ItemId& item) const {
             restock && restock->slot == slot)
             slots += 2 * restock->units;
         if (const auto* release = std::get_if<ReleasePurchase>(&control.command);
-            release && release->item == item)
+            release && release->item == item && released.insert(release->purchase).second)
             slots += accepted(release->purchase).units;
     }
     return slots;

@@ -65,6 +65,8 @@ public:
     void receive(const Ask& ask);
     [[nodiscard]] bool owner_step();
     [[nodiscard]] bool orders_step();
+    // What is left to do when its operator stops it.
+    [[nodiscard]] bool end();
 
     // On the orders thread. `done` hears whether the change took effect.
     void operate(SaleVerb verb, std::function<void(bool)> done);

@@ -118,6 +118,7 @@ void Run::probe(const ListedItem& item) {
         });
     }
     world_.run_until(world_.now_us() + (free + 1) * 5 * ms + 200 * ms);
+    world_.coverage.did(Deed::units_counted_by_late_buyers);
     if (heard[Heard::accepted] == free && heard[refusal] == 1) return;
     world_.broke(fmt::format("P2: of {} late buyers of {} {} got one, with {} free", free + 1,
                              item.item.id.view(), heard[Heard::accepted], free));

@@ -26,7 +26,7 @@ public:
 private:
     sim::LedgerState state_;
     std::unique_ptr<sim::MemoryLedger> ledger_;
-    sim::MemoryLedgerReader reader_{state_};
+    sim::MemoryLedgerReader reader_{state_, disk_};
 };
 
 class MemoryOrdersFixture : SoundDisk {
@@ -44,7 +44,7 @@ public:
 private:
     sim::OrdersState state_;
     std::unique_ptr<sim::MemoryOrders> orders_;
-    sim::MemoryOrdersReader reader_{state_};
+    sim::MemoryOrdersReader reader_{state_, disk_};
     sim::MemoryOutbox outbox_{state_, disk_};
 };
 

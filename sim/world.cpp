@@ -76,6 +76,7 @@ void World::run_until(int64_t until_us) {
             happened(Fault::crash_between_steps);
             die("crashed");
         }
+        if (faulty_ && process_ && process_->running() && random.chance(1) && random.chance(300)) stop();
         next.mapped()();
     }
     now_us_ = std::max(now_us_, until_us);
@@ -133,6 +134,20 @@ void World::die(const char* how) {
     note(fmt::format("process {} {}", life_, how));
     ++coverage.crashes;
     process_.reset();
+    start_later();
+}
+
+void World::stop() {
+    coverage.did(Deed::stopped);
+    note("its operator stops it");
+    alive([](Process& process) { return process.end(); });
+    if (!process_) return;  // it did not survive that
+    note(fmt::format("process {} ended", life_));
+    process_.reset();
+    start_later();
+}
+
+void World::start_later() {
     after(random.between(1, 60) * ms, [this] {
         if (!process_) start_process();
     });

@@ -32,7 +32,7 @@ public:
     void run_until(int64_t until_us);
 
     // Sends an ask to whatever process is there when it arrives; `heard` gets the answer if
-    // one comes back. Both ways may lose, repeat, delay and reorder.
+    // one comes back. Asks may be lost, repeated, delayed and reordered, answers lost.
     void send(const Ask& ask, std::function<void(const Answer&)> heard);
 
     void note(const std::string& line);
@@ -85,6 +85,8 @@ private:
     void start_process();
     Process::Outside outside();
     void die(const char* how);
+    void start_later();
+    void stop();
     // Runs a step of the process that is there now, and buries it if it does not survive.
     template <class Step>
     void alive(Step step);

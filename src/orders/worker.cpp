@@ -13,8 +13,6 @@ namespace {
 constexpr milliseconds gather{200};
 // Behind, that of so long: the first of a backlog waits no longer than this for the last of its batch.
 constexpr milliseconds gather_behind{1000};
-// Whoever finds so many at once is in a rush, and more are to come.
-constexpr size_t rush_min = 64;
 
 }  // namespace
 
@@ -90,7 +88,7 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     tell(*placed);
     // In a rush the next few hundred are there before a commit is over, and each of them would dirty pages of
     // its own: they gather. A trickle does not wait.
-    if (!hurries_ && batch_.size() >= rush_min && batch_.size() < worth_of(gather_behind))
+    if (!hurries_ && batch_.size() >= options_.rush_min && batch_.size() < worth_of(gather_behind))
         wait_until_ = uptime + gather;
     batch_.clear();
     return Next::more;

@@ -38,6 +38,7 @@ class OrderWorker {
 public:
     struct Options {
         size_t batch_max = 32'768;
+        size_t rush_min = 64;  // whoever finds so many at once is in a rush, and more are to come
         uint32_t rate_per_second_max = 5000;
         std::array<std::chrono::milliseconds, 3> retry_after{std::chrono::seconds(1), std::chrono::seconds(2),
                                                              std::chrono::seconds(3)};

@@ -5,6 +5,7 @@ The tree is copied, so that the mistakes never touch the one that is tested.
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RELEASE, WORK = ROOT / "build" / "release", ROOT / "build" / "mutants"
 RELEASE_SETTINGS = [f"-D{name}={value}" for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
                     if preset["name"] == "release" for name, value in preset["cacheVariables"].items()]
-SECONDS_MAX = 240  # each is caught within seconds where there is a core for it
+CPU_S_MAX = 120  # a minute of two cores: how long that takes on a machine that has other things to do says nothing
+SECONDS_MAX = 240  # bounds on a hang, and on a mutant that nobody finds
 EVERY = 5  # boundaries between two crashes: a mistake of the store opens a gap of several
 
 
@@ -62,12 +64,17 @@ def build_crashable(mutant, source: Path) -> None:
     for command in (compiling, linking):
         result = subprocess.run(command, shell=True, cwd=RELEASE, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr[-4000:]
-    shutil.copy(RELEASE / "doorbuster-recount", WORK / "doorbuster-recount")
+
+
+def cpu_s() -> float:
+    """Of all that were waited for so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def simulate(seconds: int, *options: str) -> subprocess.CompletedProcess:
     return subprocess.run([WORK / "build" / "doorbuster-sim", f"--seconds={seconds}", *options],
-                          capture_output=True, text=True, timeout=seconds + 60)
+                          capture_output=True, text=True, timeout=SECONDS_MAX + 60)
 
 
 def run_store_tests() -> subprocess.CompletedProcess:
@@ -76,6 +83,7 @@ def run_store_tests() -> subprocess.CompletedProcess:
 
 
 def crash_at_boundaries() -> subprocess.CompletedProcess:
+    shutil.copy(RELEASE / "doorbuster-recount", WORK / "doorbuster-recount")
     environment = {**os.environ, "DOORBUSTER_BINARY": str(WORK / "doorbuster")}
     return subprocess.run(["/usr/bin/python3", ROOT / "tests" / "boundary" / "boundary.py", f"--every={EVERY}"],
                           env=environment, capture_output=True, text=True, timeout=SECONDS_MAX)
@@ -104,8 +112,15 @@ def copy() -> Path:
 @pytest.mark.parametrize("options", [(), ("--cluster",)], ids=["embedded", "cluster"])
 def test_without_a_mistake_nothing_is_found(options, copy):
     build("doorbuster-sim")
-    result = simulate(10, *options)
-    assert result.returncode == 0, result.stdout
+    result = simulate(10, f"--seconds-max={SECONDS_MAX}", *options)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_without_a_mistake_no_boundary_breaks_a_promise():
+    WORK.mkdir(exist_ok=True)
+    shutil.copy(RELEASE / "doorbuster-crashable", WORK / "doorbuster-crashable")
+    result = crash_at_boundaries()
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -117,19 +132,28 @@ def test_its_judge_catches(mutant, copy):
     try:
         if mutant.judge == "sim":
             build("doorbuster-sim")
+            before = cpu_s()
             result = simulate(SECONDS_MAX)
         elif mutant.judge == "cluster":
             build("doorbuster-sim")
+            before = cpu_s()
             result = simulate(SECONDS_MAX, "--cluster")
         elif mutant.judge == "store":
             build("store_sqlite_test")
+            before = cpu_s()
             result = run_store_tests()
         else:
             build_crashable(mutant, path)
+            before = cpu_s()
             result = crash_at_boundaries()
     finally:
         path.write_text(right)
-    found = [line for line in (result.stdout + result.stderr).splitlines()
-             if line.startswith(("broken:", "replay:", "doorbuster: CHECK failed", "--at=", "[  FAILED  ]"))]
+    took_s = cpu_s() - before
+    said = result.stdout + result.stderr
+    found = [line for line in said.splitlines()
+             if line.startswith(("broken:", "doorbuster: CHECK failed", "--at=", "[  FAILED  ]"))]
     assert result.returncode != 0 and found, f"it ran for {SECONDS_MAX} s and nobody noticed"
-    print(f"\n{mutant.name}: {found[0]}")
+    if mutant.judge in ("sim", "cluster"):
+        assert "replay: doorbuster-sim " in said, f"nobody can see again what was found:\n{said}"
+    print(f"\n{mutant.name}: {found[0]} ({took_s:.0f} s of CPU)")
+    assert took_s <= CPU_S_MAX
