@@ -135,7 +135,8 @@ def run_pytest(folder: str, *arguments: str, build: Path = BUILD, said=None) -> 
     """`said` is the file that its output goes to; none: it is shown as it comes."""
     with tempfile.TemporaryDirectory(prefix="doorbuster-pytest-") as scratch:
         report = Path(scratch) / "report.xml"
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "DOORBUSTER_BINARY": str(build / "doorbuster")}
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "DOORBUSTER_BINARY": str(build / "doorbuster"),
+                       "TSAN_OPTIONS": "halt_on_error=1"}
         status = subprocess.run(
             ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", f"tests/{folder}",
              f"--junit-xml={report}", *arguments], cwd=ROOT, env=environment, stdout=said,
@@ -316,11 +317,11 @@ PARTS = [
          "3 min; by name 12 min", run_cluster, ("release",)),
     Part("sim", "simulated sales from fresh seeds, of one process and of the cluster, with every fault",
          "40 s; by name 2 min", run_sim, ("release",)),
-    Part("mutants", "one-line mistakes, each built and caught by the simulator", "2 min; by name 7 min", run_mutants,
+    Part("mutants", "one-line mistakes, each built and caught by the simulator", "5 min; by name 7 min", run_mutants,
          ("release",)),
     Part("fuzz", "made-up input for every reader of what comes from outside", "30 s; by name 10 min", run_fuzz,
          ("fuzz fuzzers",)),
-    Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "8 min", run_sanitize,
+    Part("sanitize", "unit and integration under ASan+UBSan and under TSan", "10 min; by name 13 min", run_sanitize,
          ("asan checked", f"tsan doorbuster {' '.join(f'{name}_test' for name in THREADED)}"), ("tsan checked",)),
 ]
 

@@ -13,3 +13,10 @@ doorbuster_library(kafka_store
     TESTS kafka_crash_test.cpp kafka_ledger_test.cpp kafka_reader_test.cpp kafka_record_test.cpp kafka_records_test.cpp
           kafka_topics_test.cpp kafka_whole_ledger_test.cpp
     TEST_LINKS doorbuster_kafka_testing rapidcheck)
+
+if(DOORBUSTER_SANITIZE MATCHES "thread")
+    target_sources(doorbuster_kafka_store PRIVATE c11_threads_for_tsan.cpp)
+    set_source_files_properties(c11_threads_for_tsan.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    # Nothing of ours calls it: without this the linker would leave it out.
+    target_link_options(doorbuster_kafka_store INTERFACE -Wl,--undefined=thrd_create)
+endif()

@@ -29,6 +29,8 @@ def own_shop(contract, tmp_path):
         shop = Shop(server, contract)
         yield shop
         shop.close()
+        if server.running():  # then it ends well, whatever the test did to it
+            assert server.stop() == 0, server.said()
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ BINARY = Path(os.environ.get("DOORBUSTER_BINARY", ROOT / "build" / "release" / "
 READY = re.compile(r"doorbuster is ready\s+public=\S+?:(\d+)\s+admin=\S+?:(\d+)")
 START_S_MAX = 180  # bounds on a hang
 STOP_S_MAX = 180
+SANITIZER_REPORTS = ("ThreadSanitizer", "AddressSanitizer", "LeakSanitizer", "runtime error:")
 
 
 def clean_environment(**settings: str) -> dict:
@@ -113,6 +114,9 @@ class Server:
             raise AssertionError(f"the server did not end in {seconds_max} s; it said:\n{self.said()}") from None
         for reader in self._readers:
             reader.join()
+        # Of a server that was killed no exit status would tell.
+        reports = [line for line in self.stderr if any(name in line for name in SANITIZER_REPORTS)]
+        assert not reports, f"a sanitizer found something; the server said:\n{self.said()}"
         return status
 
     def stop(self) -> int:
