@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "funnel/identity.hpp"
 #include "load/answers.hpp"
 #include "load/open_report.hpp"
 #include "load/requests.hpp"
@@ -21,13 +22,22 @@ RequestTerms terms() {
 
 TEST(Requests, EveryBuyerAndKeyIsItsOwn) {
     const Requests requests(terms(), 100);
-    std::set<std::string_view> seen;
+    const auto field = [](std::string_view request, std::string_view name) {
+        const size_t begin = request.find(name) + name.size();
+        return request.substr(begin, request.find("\r\n", begin) - begin);
+    };
+    const Identity identity(terms().secret);
+    std::set<std::string> buyers, keys;
     for (size_t i = 0; i < requests.size(); ++i) {
         EXPECT_TRUE(requests[i].starts_with("POST /v1/sales/drop/purchases HTTP/1.1\r\n"));
         EXPECT_TRUE(requests[i].ends_with("\r\n\r\n{\"item\":\"phone\",\"quantity\":1}"));
-        seen.insert(requests[i]);
+        const auto who = identity.verify(field(requests[i], "Authorization: Bearer "), terms().now);
+        ASSERT_TRUE(who.has_value()) << "the product itself believes its buyers";
+        buyers.emplace(who->buyer.view());
+        keys.emplace(field(requests[i], "Idempotency-Key: "));
     }
-    EXPECT_EQ(seen.size(), 100u);
+    EXPECT_EQ(buyers.size(), 100u);
+    EXPECT_EQ(keys.size(), 100u);
 }
 
 TEST(Requests, SameTermsGiveTheSameBytes) {
