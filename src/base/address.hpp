@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <boost/endian/conversion.hpp>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -35,7 +36,15 @@ struct Address {
 
     std::string text() const;
 
-    friend auto operator<=>(const Address&, const Address&) = default;
+    // As numbers, by halves: no call for what every look into a list does a dozen times.
+    friend std::strong_ordering operator<=>(const Address& a, const Address& b) {
+        const auto order = a.half(0) <=> b.half(0);
+        return order != 0 ? order : a.half(1) <=> b.half(1);
+    }
+    friend bool operator==(const Address&, const Address&) = default;
+
+private:
+    uint64_t half(size_t which) const { return boost::endian::load_big_u64(bytes.data() + 8 * which); }
 };
 
 // Whether it lies inside somebody's own network, or is no single host's address at all: private,

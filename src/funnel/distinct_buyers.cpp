@@ -24,7 +24,7 @@ Decision DistinctBuyers::enter(uint64_t key, uint64_t buyer, uint32_t buyers_max
     const uint64_t now_s = seconds_of(now);
     const auto mark = static_cast<uint32_t>(buyer >> 32);
     const uint32_t places = std::min(buyers_max, places_max);
-    Decision refused{false, seconds(rules_.kept_s), 0};
+    Decision refused = Decision::refuse(seconds(rules_.kept_s));
     for (uint32_t first = 0; first < places; first += places_per_block) {
         const uint64_t block_key = first == 0 ? key : fold(key, block_step + first);
         const uint32_t in_block = std::min(places - first, places_per_block);
@@ -60,8 +60,8 @@ Decision DistinctBuyers::enter_block(Table::Cells places, uint32_t buyer, uint32
                 }
             }
         }
-        if (free == places.size()) return {false, seconds(soonest_s - now_s), 0};
-        if (places[free].compare_exchange_strong(free_word, mine)) return {true, {}, remaining - 1};
+        if (free == places.size()) return Decision::refuse(seconds(soonest_s - now_s));
+        if (places[free].compare_exchange_strong(free_word, mine)) return Decision::pass(remaining - 1);
     }
 }
 

@@ -145,11 +145,19 @@ Ruling Funnel::ask_in_vain(const BuyerId& buyer, Uptime uptime) {
     return ask_buyer({rules_->lists->of(buyer), rules_->limits->key_of(buyer)}, uptime);
 }
 
-std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) const {
-    const TokenScope scope{attempt.sale.sale.id, attempt.item.item.id, attempt.who.buyer};
-    if (attempt.token.data() != nullptr) return rules_->tokens->named_purchase(attempt.token, scope);
+std::optional<PurchaseId> Funnel::name_of(const Attempt& attempt) {
+    const BuyerId& buyer = attempt.who.buyer;
+    if (attempt.token.data() != nullptr) return tokens_of(attempt).named_purchase(attempt.token, buyer);
     if (attempt.key.data() == nullptr) return std::nullopt;
-    return purchase_id_of(scope.sale, scope.item, scope.buyer, attempt.key);
+    return purchase_id_of(attempt.sale.sale.id, attempt.item.item.id, buyer, attempt.key);
+}
+
+const ItemTokens& Funnel::tokens_of(const Attempt& attempt) {
+    const auto found = item_tokens_.find(attempt.item.slot);
+    if (found != item_tokens_.end()) return found->second;
+    return item_tokens_
+        .emplace(attempt.item.slot, rules_->tokens->of(attempt.sale.sale.id, attempt.item.item.id))
+        .first->second;
 }
 
 // What can be said before the purchase has a name.
@@ -178,7 +186,7 @@ Ruling Funnel::check_token(const Attempt& attempt, Instant now, Uptime uptime, P
         return Ruling::pass();
     }
     // One that was got while the sale still asked is as good as ever.
-    const auto opened = rules_->tokens->open(attempt.token, {sale.id, item, buyer}, now);
+    const auto opened = tokens_of(attempt).open(attempt.token, buyer, now);
     if (!opened) {
         if (!is_asked) return Ruling::refuse(Stage::token, Refusal::token_not_asked);
         // One that was ours and came too late is no offence.

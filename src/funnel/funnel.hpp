@@ -15,6 +15,7 @@
 // Thread safety: none; a funnel belongs to one gate thread. What gates share is in FunnelState.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,7 +73,10 @@ public:
     Funnel(FunnelState state, std::shared_ptr<const FunnelRules> rules)
         : state_(state), rules_(std::move(rules)) {}
 
-    void set_rules(std::shared_ptr<const FunnelRules> rules) { rules_ = std::move(rules); }
+    void set_rules(std::shared_ptr<const FunnelRules> rules) {
+        rules_ = std::move(rules);
+        item_tokens_.clear();
+    }
     const FunnelRules& rules() const { return *rules_; }
 
     // Every request.
@@ -109,7 +113,8 @@ public:
 
 private:
     // By what the buyer sent; nothing if it names none.
-    [[nodiscard]] std::optional<PurchaseId> name_of(const Attempt&) const;
+    [[nodiscard]] std::optional<PurchaseId> name_of(const Attempt&);
+    [[nodiscard]] const ItemTokens& tokens_of(const Attempt&);
     struct Stranger {
         Standing standing;
         Limits::BuyerKey key;
@@ -122,6 +127,8 @@ private:
     std::shared_ptr<const FunnelRules> rules_;
     IdentityCache identities_;
     FreshIds fresh_ids_;
+    // Of the rules in force; bound: the items that tokens came for.
+    boost::unordered_flat_map<ItemSlot, ItemTokens> item_tokens_;
 
     Address address_{};
     Standing address_standing_ = Standing::neutral;

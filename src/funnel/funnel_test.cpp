@@ -61,8 +61,8 @@ protected:
     }
     std::string token_for(const BuyerId& buyer, const PurchaseId& purchase,
                           Instant expires_at = t0 + 10min) const {
-        return tokens->mint(purchase, {listed.sale.id, listed.sale.items.front().id, buyer},
-                            {t0 - 1min, expires_at});
+        return tokens->of(listed.sale.id, listed.sale.items.front().id)
+            .mint(purchase, buyer, {t0 - 1min, expires_at});
     }
     void put(const char* list, const char* kind, const char* value) {
         lists.push_back(*ListEntry::from(list, kind, value));

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/parts.hpp"
+
 namespace doorbuster {
 
 namespace {
@@ -13,14 +15,14 @@ constexpr size_t expires_at_at = 1 + 2 + 16, answer_mac_at = expires_at_at + 8,
 static_assert((id_bytes * 8 + 5) / 6 == ImageChecks::id_size);
 
 // `head`: all that stands before the answer's mac, the nonce among it.
-SignedMessage answer_message(std::string_view head, std::string_view answer) {
-    SignedMessage message;
+Parts answer_message(std::string_view head, std::string_view answer) {
+    Parts message;
     message.text("answer").text(head).text(answer);
     return message;
 }
 
-SignedMessage id_message(std::string_view fields, const CheckScope& scope) {
-    SignedMessage message;
+Parts id_message(std::string_view fields, const CheckScope& scope) {
+    Parts message;
     message.text("id").text(fields).text(scope.sale.view()).text(scope.buyer.view());
     return message;
 }

@@ -39,11 +39,17 @@ constexpr uint32_t bucket_limit_max = 1'000'000'000;
 // Windows are whole seconds, because `RateLimit-Policy` can say nothing finer.
 [[nodiscard]] std::string_view fault_of(const LimitPolicy& policy);
 
+// In two registers: one that came back through memory would be written in parts and read as a whole, which
+// the processor has to wait for.
 struct Decision {
     bool passes = true;
-    Uptime retry_after{};    // refused: when the next could pass, if nobody else came
     uint32_t remaining = 0;  // passes left at this instant
+    Uptime retry_after{};    // refused: when the next could pass, if nobody else came
+
+    static Decision pass(uint32_t remaining) { return {.passes = true, .remaining = remaining}; }
+    static Decision refuse(Uptime retry_after) { return {.passes = false, .retry_after = retry_after}; }
 };
+static_assert(sizeof(Decision) == 16);
 
 // Rate: a policy, worked out, and the arithmetic of it on the words of one key.
 //
@@ -73,11 +79,10 @@ public:
     template <class Cell>
     Decision take(std::span<Cell> cells, uint64_t now) const {
         if (kind_ != LimitPolicy::Kind::sliding_window) return take_bucket(cells[0], now);
-        if (cells.size() > limit_) [[unlikely]] {
-            if (const uint64_t until = full_until(cells, now); until > now)
-                return {false, span_of(until - now), 0};
-        }
-        return take_window(cells.first(limit_), now);
+        if (cells.size() == limit_) [[likely]]
+            return take_window(cells, now);
+        const Decision decision = take_window(cells.first(cells_open(cells, now)), now);
+        return decision.passes ? decision : Decision::refuse(span_of(full_until(cells, now) - now));
     }
 
 private:
@@ -85,7 +90,11 @@ private:
     Decision take_bucket(Cell& cell, uint64_t now) const;
     template <class Cell>
     Decision take_window(std::span<Cell> cells, uint64_t now) const;
-    // With what was passed under a higher limit; not later than now if that is over, or leaves room.
+    // Where the limit was higher before: the passes of then that still count take room away from the cells at
+    // the front, and threads that come at once compete for those that are left.
+    template <class Cell>
+    size_t cells_open(std::span<Cell> cells, uint64_t now) const;
+    // When a pass is left again, with what was passed under the higher limit.
     template <class Cell>
     uint64_t full_until(std::span<Cell> cells, uint64_t now) const;
 
@@ -107,21 +116,27 @@ Decision Rate::take_bucket(Cell& cell, uint64_t now) const {
     for (;;) {
         const uint64_t turn = std::max(next, now);
         const uint64_t after = turn + interval_;
-        if (after > now + capacity_) return {false, span_of(after - capacity_ - now), 0};
+        if (after > now + capacity_) return Decision::refuse(span_of(after - capacity_ - now));
         if (!cell.compare_exchange_weak(next, after)) continue;
         const auto remaining = static_cast<uint32_t>((now + capacity_ - after) / interval_);
-        return {true, {}, remaining};
+        return Decision::pass(remaining);
     }
 }
 
 template <class Cell>
+size_t Rate::cells_open(std::span<Cell> cells, uint64_t now) const {
+    size_t open = cells.size(), taken = 0;
+    while (open > 0 && open + taken > limit_) taken += cells[--open].load() > now ? 1 : 0;
+    return open;
+}
+
+template <class Cell>
 uint64_t Rate::full_until(std::span<Cell> cells, uint64_t now) const {
-    const auto taken = [](auto of, uint64_t at) {
-        return std::ranges::count_if(of, [at](const Cell& cell) { return cell.load() > at; });
+    const auto is_full = [&](uint64_t at) {
+        return std::ranges::count_if(cells, [at](const Cell& cell) { return cell.load() > at; }) >= limit_;
     };
     uint64_t until = now;
-    if (taken(cells.subspan(limit_), now) == 0) return until;
-    while (taken(cells, until) >= limit_) {
+    while (is_full(until)) {
         uint64_t next = UINT64_MAX;
         for (const Cell& cell : cells) {
             if (const uint64_t free_at = cell.load(); free_at > until) next = std::min(next, free_at);
@@ -147,8 +162,7 @@ Decision Rate::take_window(std::span<Cell> cells, uint64_t now) const {
         if (free_at <= now) ++remaining;
         soonest = std::min(soonest, free_at);
     }
-    if (passes) return {true, {}, remaining};
-    return {false, span_of(soonest - now), 0};
+    return passes ? Decision::pass(remaining) : Decision::refuse(span_of(soonest - now));
 }
 
 // RateRules: when a cell of a Rate may be forgotten, and how one inherits another (see KeyTable).

@@ -19,8 +19,10 @@ constexpr Uptime t0 = 1000s;
 // One key's worth of a policy.
 class Meter {
 public:
-    explicit Meter(const LimitPolicy& policy) : rate_(policy) {}
-    Decision take(Uptime now) { return rate_.take(std::span<Cell>(cells_), Rate::ticks(now)); }
+    explicit Meter(const LimitPolicy& policy) : rate_(policy), room_(Rate::cells_of(policy)) {}
+    // REQUIRES: it needs no more room.
+    void set(const LimitPolicy& policy) { rate_ = Rate(policy); }
+    Decision take(Uptime now) { return rate_.take(std::span<Cell>(cells_).first(room_), Rate::ticks(now)); }
     uint32_t passes_of(uint32_t tries, Uptime now) {
         uint32_t passes = 0;
         for (uint32_t i = 0; i < tries; ++i) passes += take(now).passes;
@@ -29,6 +31,7 @@ public:
 
 private:
     Rate rate_;
+    size_t room_;
     std::array<Cell, window_limit_max> cells_{};
 };
 
@@ -234,6 +237,19 @@ TEST(Rate, FourThreadsAtOneInstantPassExactlyWhatOneWould) {
         EXPECT_EQ(passes_of_four_threads(leaky, t0), 1u);
         EXPECT_EQ(passes_of_four_threads(window, t0 + 1s), 64u);
         EXPECT_EQ(passes_of_four_threads(bucket, t0 + 500ms), 50u);
+    }
+}
+
+TEST(Rate, FourThreadsPassExactlyWhatAStricterWindowLeaves) {
+    for (int round = 0; round < 200; ++round) {
+        Meter meter({sliding_window, 10, 60s});
+        EXPECT_EQ(meter.passes_of(8, t0), 8u);
+        EXPECT_EQ(meter.passes_of(2, t0 + 30s), 2u);  // in the last cells
+        meter.set({sliding_window, 5, 60s});
+        EXPECT_EQ(passes_of_four_threads(meter, t0 + 59s), 0u);
+        EXPECT_EQ(passes_of_four_threads(meter, t0 + 60s), 3u);
+        EXPECT_EQ(passes_of_four_threads(meter, t0 + 90s), 2u);
+        EXPECT_EQ(passes_of_four_threads(meter, t0 + 120s), 3u);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/parts.hpp"
 #include "funnel/flat_object.hpp"
 
 namespace doorbuster {
@@ -49,8 +50,8 @@ std::optional<Salt> read_salt(std::string_view text) {
     return salt;
 }
 
-SignedMessage message_of(std::string_view challenge, std::string_view salt, const CheckScope& scope) {
-    SignedMessage message;
+Parts message_of(std::string_view challenge, std::string_view salt, const CheckScope& scope) {
+    Parts message;
     message.text(challenge).text(salt).text(scope.sale.view()).text(scope.buyer.view());
     return message;
 }

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
+
+#include "base/parts.hpp"
 
 namespace doorbuster {
 
 namespace {
 
-constexpr uint8_t version = 1;
+constexpr uint8_t version = 2;
+constexpr size_t signed_at = 1 + 2;  // version and key id say how to verify the rest
 constexpr size_t mac_at = 1 + 2 + 8 + 8 + 16, mac_bytes = 16, token_bytes = mac_at + mac_bytes;
-static_assert(token_bytes * 4 / 3 == PurchaseTokens::text_size && token_bytes % 3 == 0);
+static_assert(token_bytes * 4 / 3 == ItemTokens::text_size && token_bytes % 3 == 0);
 static_assert(mac_bytes >= SigningKeys::mac_bytes_min);
 
 void put_ms(char* into, Instant at) {
@@ -24,16 +28,20 @@ Instant get_ms(const char* from) {
     return from_ms(static_cast<int64_t>(ms));
 }
 
-SignedMessage message_of(std::string_view fields, const TokenScope& scope) {
-    SignedMessage message;
-    message.text(fields).text(scope.sale.view()).text(scope.item.view()).text(scope.buyer.view());
+Parts message_of(std::span<const char, token_bytes> token, const BuyerId& buyer) {
+    Parts message;
+    message.text({token.data() + signed_at, mac_at - signed_at}).text(buyer.view());
     return message;
 }
 
 }  // namespace
 
-std::string PurchaseTokens::mint(const PurchaseId& purchase, const TokenScope& scope,
-                                 const Validity& validity) const {
+ItemTokens PurchaseTokens::of(const SaleId& sale, const ItemId& item) const {
+    return ItemTokens(keys_.about(Parts().text(sale.view()).text(item.view()).view()));
+}
+
+std::string ItemTokens::mint(const PurchaseId& purchase, const BuyerId& buyer,
+                             const Validity& validity) const {
     std::array<char, token_bytes> bytes;
     const auto key = keys_.current_id();
     bytes[0] = version;
@@ -42,20 +50,18 @@ std::string PurchaseTokens::mint(const PurchaseId& purchase, const TokenScope& s
     put_ms(bytes.data() + 3, validity.issued_at);
     put_ms(bytes.data() + 11, validity.expires_at);
     std::memcpy(bytes.data() + 19, purchase.bytes.data(), purchase.bytes.size());
-    const Digest mac = keys_.sign(message_of({bytes.data(), mac_at}, scope).view());
+    const Digest mac = keys_.sign(message_of(bytes, buyer).view());
     std::memcpy(bytes.data() + mac_at, mac.data(), mac_bytes);
     return base64url({bytes.data(), bytes.size()});
 }
 
-Result<PurchaseTokens::Opened, TokenFault> PurchaseTokens::verify(std::string_view text,
-                                                                  const TokenScope& scope) const {
+Result<ItemTokens::Opened, TokenFault> ItemTokens::verify(std::string_view text, const BuyerId& buyer) const {
     if (text.size() != text_size) return TokenFault::malformed;
     std::array<char, token_bytes> bytes;
     if (!base64url_decode(text, bytes) || bytes[0] != version) return TokenFault::malformed;
 
     const SigningKeys::KeyId key = {static_cast<uint8_t>(bytes[1]), static_cast<uint8_t>(bytes[2])};
-    if (!keys_.verifies(key, message_of({bytes.data(), mac_at}, scope).view(),
-                        {bytes.data() + mac_at, mac_bytes})) {
+    if (!keys_.verifies(key, message_of(bytes, buyer).view(), {bytes.data() + mac_at, mac_bytes})) {
         return TokenFault::foreign;
     }
     Opened opened{
@@ -65,18 +71,17 @@ Result<PurchaseTokens::Opened, TokenFault> PurchaseTokens::verify(std::string_vi
     return opened;
 }
 
-Result<PurchaseId, TokenFault> PurchaseTokens::open(std::string_view text, const TokenScope& scope,
-                                                    Instant now) const {
-    const auto opened = verify(text, scope);
+Result<PurchaseId, TokenFault> ItemTokens::open(std::string_view text, const BuyerId& buyer,
+                                                Instant now) const {
+    const auto opened = verify(text, buyer);
     if (!opened) return opened.error();
     if (opened->validity.issued_at > now + skew_max) return TokenFault::future_dated;
     if (now >= opened->validity.expires_at) return TokenFault::expired;
     return opened->purchase;
 }
 
-std::optional<PurchaseId> PurchaseTokens::named_purchase(std::string_view text,
-                                                         const TokenScope& scope) const {
-    const auto opened = verify(text, scope);
+std::optional<PurchaseId> ItemTokens::named_purchase(std::string_view text, const BuyerId& buyer) const {
+    const auto opened = verify(text, buyer);
     if (!opened) return std::nullopt;
     return opened->purchase;
 }

@@ -7,7 +7,8 @@
 //   base64url( version 1 | key id 2 | issued_at_ms 8 | expires_at_ms 8 | purchase 16 | mac 16 )
 //
 // Sale, item and buyer are not in the text; the signature covers them, so a token opens only for
-// those it was made for.
+// those it was made for. Sale and item are in the key (ItemTokens), so that a name of theirs costs nothing at
+// each purchase.
 //
 // The purchase id follows from the check that was passed (see purchase_of_check). What burned
 // checks is lost at a restart; the same check would then give the same purchase again, never a
@@ -36,40 +37,52 @@ enum class TokenFault : uint8_t {
     future_dated,
 };
 
-// Whom a token is for.
+// Whom a passed check is for.
 struct TokenScope {
     const SaleId& sale;
     const ItemId& item;
     const BuyerId& buyer;
 };
 
-class PurchaseTokens {
+// Those of one item of one sale.
+class ItemTokens {
 public:
     static constexpr size_t text_size = 68;
     static constexpr std::chrono::seconds skew_max{30};  // between the clocks of two servers
 
-    explicit PurchaseTokens(const SigningKeys::Secrets& secrets) : keys_(secrets, "purchase token") {}
+    explicit ItemTokens(const SigningKeys& keys) : keys_(keys) {}
 
     struct Validity {
         Instant issued_at, expires_at;
     };
-    [[nodiscard]] std::string mint(const PurchaseId&, const TokenScope&, const Validity&) const;
+    [[nodiscard]] std::string mint(const PurchaseId&, const BuyerId&, const Validity&) const;
 
     // Allocates nothing.
-    [[nodiscard]] Result<PurchaseId, TokenFault> open(std::string_view text, const TokenScope&,
+    [[nodiscard]] Result<PurchaseId, TokenFault> open(std::string_view text, const BuyerId&,
                                                       Instant now) const;
 
     // The purchase that the token names, whatever the time: a winner who repeats after the token
     // has expired must still find what it won. Never lets anybody take a unit.
-    [[nodiscard]] std::optional<PurchaseId> named_purchase(std::string_view text, const TokenScope&) const;
+    [[nodiscard]] std::optional<PurchaseId> named_purchase(std::string_view text, const BuyerId&) const;
 
 private:
     struct Opened {
         PurchaseId purchase;
         Validity validity;
     };
-    Result<Opened, TokenFault> verify(std::string_view text, const TokenScope&) const;
+    Result<Opened, TokenFault> verify(std::string_view text, const BuyerId&) const;
 
+    SigningKeys keys_;
+};
+
+class PurchaseTokens {
+public:
+    explicit PurchaseTokens(const SigningKeys::Secrets& secrets) : keys_(secrets, "purchase token") {}
+
+    // Costs as much as opening some: for whoever opens many, to keep.
+    [[nodiscard]] ItemTokens of(const SaleId&, const ItemId&) const;
+
+private:
     const SigningKeys keys_;
 };
 

@@ -25,9 +25,13 @@ public:
         std::string current;
         std::string previous = {};  // empty: none
     };
-    using KeyId = std::array<uint8_t, 2>;
+    using KeyId = std::array<uint8_t, 2>;  // not secret
 
     SigningKeys(const Secrets&, std::string_view purpose);
+
+    // Keys of their own, under the same ids, for what is about one thing: it need not be named in each
+    // message then.
+    [[nodiscard]] SigningKeys about(std::string_view thing) const;
 
     KeyId current_id() const { return current_.id; }
     Digest sign(std::string_view message) const { return current_.hmac.sign(message); }
@@ -42,36 +46,12 @@ private:
         KeyId id;
         HmacKey hmac;
     };
+    SigningKeys(const Key& current, const std::optional<Key>& previous)
+        : current_(current), previous_(previous) {}
     static Key derive(std::string_view secret, std::string_view purpose);
 
-    const Key current_;
-    const std::optional<Key> previous_;
-};
-
-// What is signed: its parts one behind the other, texts with their lengths, so that nothing can
-// be moved from one part to the next.
-class SignedMessage {
-public:
-    // REQUIRES: text.size() <= 255.
-    SignedMessage& text(std::string_view text) {
-        CHECK(text.size() <= 255 && used_ + 1 + text.size() <= bytes_.size());
-        bytes_[used_++] = static_cast<char>(text.size());
-        text.copy(bytes_.data() + used_, text.size());
-        used_ += text.size();
-        return *this;
-    }
-    SignedMessage& number(uint64_t number) {
-        CHECK(used_ + 8 <= bytes_.size());
-        for (int shift = 56; shift >= 0; shift -= 8) bytes_[used_++] = static_cast<char>(number >> shift);
-        return *this;
-    }
-
-    std::string_view view() const { return {bytes_.data(), used_}; }
-
-private:
-    // Bound: sale, item and buyer, a salt, a challenge and a few numbers.
-    std::array<char, 768> bytes_;
-    size_t used_ = 0;
+    Key current_;
+    std::optional<Key> previous_;
 };
 
 }  // namespace doorbuster

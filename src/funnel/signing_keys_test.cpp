@@ -44,11 +44,5 @@ TEST(SigningKeys, TheNamedKeyMustBeTheOneThatSigned) {
     EXPECT_FALSE(keys.verifies(other, "yes", bytes_of(mac)));
 }
 
-TEST(SignedMessage, NothingMovesFromOnePartToTheNext) {
-    EXPECT_NE(SignedMessage().text("ab").text("c").view(), SignedMessage().text("a").text("bc").view());
-    EXPECT_NE(SignedMessage().text("").text("a").view(), SignedMessage().text("a").text("").view());
-    EXPECT_NE(SignedMessage().number(1).number(0).view(), SignedMessage().number(0).number(1).view());
-}
-
 }  // namespace
 }  // namespace doorbuster

@@ -108,8 +108,9 @@ CheckReply Tokens::mint(const Ask& ask, const ItemId& item, std::string_view che
     const Sale& sale = ask.listed.sale;
     const TokenScope scope{.sale = sale.id, .item = item, .buyer = ask.who.buyer};
     const Instant expires_at = token_expiry(ask.now, sale.opens_at, sale.closes_at, ask.token_life);
-    const std::string token = ask.tokens.mint(purchase_of_check(check, scope), scope,
-                                              {.issued_at = ask.now, .expires_at = expires_at});
+    const std::string token = ask.tokens.of(sale.id, item)
+                                  .mint(purchase_of_check(check, scope), ask.who.buyer,
+                                        {.issued_at = ask.now, .expires_at = expires_at});
     body_.clear();
     fmt::format_to(std::back_inserter(body_), R"({{"token":"{}","expires_at":"{}","expires_at_ms":{}}})",
                    token, format_rfc3339(expires_at), to_ms(expires_at));

@@ -30,8 +30,7 @@ TEST_F(TokensTest, ASolvedProofOfWorkGivesATokenThatOpens) {
     const json::object answer = body_of(token(pow_answer(solve(made))));
     EXPECT_EQ(answer.at("expires_at"), "2026-12-01T12:10:00Z");
     EXPECT_EQ(answer.at("expires_at_ms"), to_ms(t0 + 10min));
-    const auto opened = purchase_tokens.open(std::string_view(answer.at("token").as_string()),
-                                             {listed.sale.id, listed.items[0].item.id, alice}, t0);
+    const auto opened = item_tokens.open(std::string_view(answer.at("token").as_string()), alice, t0);
     ASSERT_TRUE(opened);
     EXPECT_EQ(*opened, purchase_of_check(std::string_view(made.at("id").as_string()),
                                          {listed.sale.id, listed.items[0].item.id, alice}));
@@ -39,7 +38,7 @@ TEST_F(TokensTest, ASolvedProofOfWorkGivesATokenThatOpens) {
 
 TEST_F(TokensTest, AReadPictureGivesAToken) {
     EXPECT_EQ(body_of(token(image_answer(picture(), "ceh349"))).at("token").as_string().size(),
-              PurchaseTokens::text_size);
+              ItemTokens::text_size);
 }
 
 TEST_F(TokensTest, WhereAPictureIsAskedTheProofOfWorkBesideItWillDo) {
@@ -150,8 +149,7 @@ TEST_F(TokensTest, ALostMemoryGivesTheSamePurchaseAgain) {
     const json::object made = body_of(challenge(""));
     const std::string answer = pow_answer(solve(made));
     const auto purchase_in = [&](const json::object& answered) {
-        return *purchase_tokens.open(std::string_view(answered.at("token").as_string()),
-                                     {listed.sale.id, listed.items[0].item.id, alice}, now);
+        return *item_tokens.open(std::string_view(answered.at("token").as_string()), alice, now);
     };
     const PurchaseId first = purchase_in(body_of(token(answer)));
     Burned fresh(1024);
