@@ -1,4 +1,4 @@
-// Disk: decides what becomes of each write, and whether a read comes to its end.
+// Disk: decides what becomes of each write, and how far a read comes.
 //
 // A crash is thrown through the product's own code, as a process that dies leaves
 // whatever it was doing; only the stores' durable state outlives it.
@@ -43,7 +43,7 @@ public:
         }
         if (random_.chance(5)) {
             happened(Fault::failed_write);
-            return StoreError{StoreErrc::unavailable, operation, "the disk failed", random_.chance(500)};
+            return failed(operation, "the disk failed", random_.chance(500));
         }
         make_durable();
         if (random_.chance(8)) {
@@ -52,23 +52,47 @@ public:
         }
         if (random_.chance(5)) {
             happened(Fault::lost_acknowledgement);
-            return StoreError{StoreErrc::unavailable, operation, "the acknowledgement was lost", true};
+            return failed(operation, "the acknowledgement was lost", true);
         }
         return {};
     }
 
-    StoreResult<void> read(const char* operation) {
+    // `kind` is what happens if it fails.
+    StoreResult<void> read(Fault kind, const char* operation) {
         if (!faulty_ || !random_.chance(1)) return {};
-        happened(Fault::failed_read);
-        return StoreError{StoreErrc::unavailable, operation, "the disk failed"};
+        happened(kind);
+        return failed(operation, "the disk failed");
     }
+
+    // Of a whole table: the rows before the one at which it fails have been visited.
+    template <class Rows, class Visit>
+    StoreResult<void> scan(Fault kind, const char* operation, const Rows& rows, Visit visit) {
+        const bool fails = faulty_ && random_.chance(5);
+        size_t left = fails ? random_.below(rows.size() + 1) : rows.size();
+        if (fails) happened(kind);
+        if (left > 0 && left < rows.size()) happened(Fault::read_broke_off);
+        for (const auto& row : rows) {
+            if (left-- == 0) break;
+            visit(row);
+        }
+        if (fails) return failed(operation, "the disk failed");
+        return {};
+    }
+
+    // Reads and writes that it answered with an error so far.
+    uint64_t failures() const { return failures_; }
 
 private:
     void happened(Fault fault) { hooks_.happened(fault); }
+    StoreError failed(const char* operation, const char* how, bool outcome_unknown = false) {
+        ++failures_;
+        return {StoreErrc::unavailable, operation, how, outcome_unknown};
+    }
 
     Random& random_;
     const Hooks hooks_;
     bool faulty_ = false;
+    uint64_t failures_ = 0;
 };
 
 }  // namespace doorbuster::sim

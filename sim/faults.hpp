@@ -16,7 +16,10 @@ enum class Fault : uint8_t {
     crash_after_write,   // the write is durable, nobody hears of it
     failed_write,
     lost_acknowledgement,  // the write is durable, the store says that it failed
-    failed_read,           // behind the last row that it could have brought
+    failed_ledger_read,
+    failed_orders_read,
+    failed_outbox_read,
+    read_broke_off,  // some rows of a table had been seen, not all
     slow_disk,
     clock_jump_forward,
     clock_jump_back,
@@ -47,14 +50,17 @@ enum class Fault : uint8_t {
     receiver_unreachable,
     receiver_answer_lost,
 };
-constexpr size_t faults = 33;
+constexpr size_t faults = 36;
 
 constexpr std::array<std::string_view, faults> fault_names = {"crash_between_steps",
                                                               "crash_before_write",
                                                               "crash_after_write",
                                                               "failed_write",
                                                               "lost_acknowledgement",
-                                                              "failed_read",
+                                                              "failed_ledger_read",
+                                                              "failed_orders_read",
+                                                              "failed_outbox_read",
+                                                              "read_broke_off",
                                                               "slow_disk",
                                                               "clock_jump_forward",
                                                               "clock_jump_back",
@@ -124,24 +130,35 @@ enum class Deed : uint8_t {
     refund_without_units,
     letter_retried,
     letter_dropped,
-    stopped,  // the server, by its operator: it makes the orders that are left, and ends
+    stopped,   // the server, by its operator: it makes the orders that are left, and ends
+    gathered,  // purchases waited for more of them: the worker was in a rush
     units_counted_by_late_buyers,
     event_delivered,
     event_delivered_again,
 };
-constexpr size_t deeds = 20;
+constexpr size_t deeds = 21;
 
-constexpr std::array<std::string_view, deeds> deed_names = {
-    "sale_reserve",      "sale_at_order",
-    "sale_at_payment",   "cancel",
-    "restock",           "page_opened",
-    "page_refused",      "second_attempt",
-    "paid_on_page",      "paid_after_decline",
-    "declined_on_page",  "surplus_refunded",
-    "refund_with_units", "refund_without_units",
-    "letter_retried",    "letter_dropped",
-    "stopped",           "units_counted_by_late_buyers",
-    "event_delivered",   "event_delivered_again"};
+constexpr std::array<std::string_view, deeds> deed_names = {"sale_reserve",
+                                                            "sale_at_order",
+                                                            "sale_at_payment",
+                                                            "cancel",
+                                                            "restock",
+                                                            "page_opened",
+                                                            "page_refused",
+                                                            "second_attempt",
+                                                            "paid_on_page",
+                                                            "paid_after_decline",
+                                                            "declined_on_page",
+                                                            "surplus_refunded",
+                                                            "refund_with_units",
+                                                            "refund_without_units",
+                                                            "letter_retried",
+                                                            "letter_dropped",
+                                                            "stopped",
+                                                            "gathered",
+                                                            "units_counted_by_late_buyers",
+                                                            "event_delivered",
+                                                            "event_delivered_again"};
 
 // The steps of an order that can be seen from outside, as DESIGN's table has them; those that
 // one transaction takes together are one.

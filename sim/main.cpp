@@ -3,10 +3,12 @@
 //   doorbuster-sim --seed=N [--trace]     one run, exactly as it was
 //   doorbuster-sim --seconds=S            fresh seeds for S seconds on every core
 //     --seeds-min=N --seconds-max=M       longer while there were fewer, or something never occurred
+//     --cpu-ms-max=C                      and not if a seed costs more CPU than that, on average
 //   doorbuster-sim --cluster …            the same for the cluster: Redis, Kafka and PostgreSQL
 //
 // Exit 0 if every promise held (and, with --seconds, every fault and outcome occurred, and a seed had enough
-// of them), 1 if not, 2 for a wrong call. A failure prints the seed that shows it again, and so does a CHECK.
+// of them), 1 if not, 2 for a wrong call. A failure prints the seed that shows it again, and so does whatever
+// ends it by a signal: a CHECK, a stack that is used up, one of many seeds that comes to no end.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,12 +16,16 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <optional>
 #include <random>
+#include <span>
 #include <thread>
 
 #include "base/log.hpp"
@@ -52,10 +58,15 @@ struct Replay {
 thread_local Replay replay;
 
 template <class Kind>
-auto run_seed(uint64_t seed, const Trace& trace) {
+void be_ready_to_tell(uint64_t seed) {
     replay.length = std::snprintf(replay.text.data(), replay.text.size(),
                                   "replay: doorbuster-sim %s--seed=%llu --trace\n", Kind::option,
                                   static_cast<unsigned long long>(seed));
+}
+
+template <class Kind>
+auto run_seed(uint64_t seed, const Trace& trace) {
+    be_ready_to_tell<Kind>(seed);
     return Kind::run(seed, trace);
 }
 
@@ -68,8 +79,17 @@ void tell_replay(int) {
 void tell_replay_of_crashes() {
     struct sigaction action {};
     action.sa_handler = tell_replay;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
     for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) sigaction(number, &action, nullptr);
+}
+
+// Each thread for itself: where a seed has used up the stack of its thread, nobody can tell of it there.
+void tell_from_another_stack() {
+    stack_t stack{};
+    if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer's
+    thread_local std::array<std::byte, 64 * 1024> room;
+    stack = {.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+    sigaltstack(&stack, nullptr);
 }
 
 double cpu_seconds() {
@@ -136,14 +156,33 @@ int run_one(uint64_t seed, bool with_trace) {
 }
 
 // How fast a machine is, and how busy with other things, must not decide: it goes on until there was enough
-// of everything.
-struct Duration {
+// of everything. What a seed costs is counted in CPU.
+struct Demands {
     std::chrono::seconds min, max;
     uint64_t seeds_min;
+    std::optional<double> cpu_ms_max;  // of a seed, on average
 };
 
+struct UnderWay {
+    uint64_t seed = 0;
+    std::chrono::steady_clock::time_point began;
+};
+
+// A core of it shows where it hangs.
 template <class Kind>
-int run_many(const Duration& duration, uint64_t first_seed) {
+void abort_if_one_hangs(std::span<const std::optional<UnderWay>> under_way) {
+    constexpr std::chrono::seconds seed_s_max{60};  // hundreds of times what one takes
+    for (const auto& one : under_way) {
+        if (!one || std::chrono::steady_clock::now() - one->began < seed_s_max) continue;
+        std::printf("broken: it hangs: no end after %lld s\n", static_cast<long long>(seed_s_max.count()));
+        std::fflush(stdout);
+        be_ready_to_tell<Kind>(one->seed);
+        std::abort();
+    }
+}
+
+template <class Kind>
+int run_many(const Demands& demands, uint64_t first_seed) {
     using std::chrono::steady_clock;
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     const auto began = steady_clock::now();
@@ -151,27 +190,44 @@ int run_many(const Duration& duration, uint64_t first_seed) {
     std::atomic<bool> found{false};
     std::mutex mutex;
     using Outcome = decltype(Kind::run(0, {}));
-    decltype(Outcome::coverage) coverage;  // guarded by mutex
-    std::optional<Outcome> failed;         // guarded by mutex; the first one found
+    decltype(Outcome::coverage) coverage;                     // guarded by mutex
+    std::optional<Outcome> failed;                            // guarded by mutex; the first one found
+    std::vector<std::optional<UnderWay>> under_way(threads);  // guarded by mutex
+    unsigned at_work = threads;                               // guarded by mutex
+    std::condition_variable one_ended;
     const auto is_enough = [&] {
         const auto passed = steady_clock::now() - began;
-        if (passed < duration.min) return false;
-        if (passed >= duration.max) return true;
+        if (passed < demands.min) return false;
+        if (passed >= demands.max) return true;
         std::lock_guard lock(mutex);
-        return coverage.seeds >= duration.seeds_min && Kind::missing(coverage) == 0;
+        return coverage.seeds >= demands.seeds_min && Kind::missing(coverage) == 0;
     };
     std::vector<std::thread> workers;
     for (unsigned i = 0; i < threads; ++i) {
-        workers.emplace_back([&] {
+        workers.emplace_back([&, i] {
+            tell_from_another_stack();
             while (!found && !is_enough()) {
-                const Outcome result = run_seed<Kind>(next_seed++, {});
+                const uint64_t seed = next_seed++;
+                {
+                    std::lock_guard lock(mutex);
+                    under_way[i] = {seed, steady_clock::now()};
+                }
+                const Outcome result = run_seed<Kind>(seed, {});
                 std::lock_guard lock(mutex);
+                under_way[i].reset();
                 coverage.add(result.coverage);
                 if (result.broken.empty()) continue;
                 found = true;
                 if (!failed) failed = result;
             }
+            std::lock_guard lock(mutex);
+            --at_work;
+            one_ended.notify_one();
         });
+    }
+    for (std::unique_lock lock(mutex); at_work > 0;) {
+        one_ended.wait_for(lock, std::chrono::seconds(1));
+        abort_if_one_hangs<Kind>(under_way);
     }
     for (std::thread& worker : workers) worker.join();
 
@@ -181,11 +237,10 @@ int run_many(const Duration& duration, uint64_t first_seed) {
                     static_cast<unsigned long long>(failed->seed));
         return 1;
     }
-    const double seeds = static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
+    const double cpu_ms = 1000 * cpu_seconds() / static_cast<double>(std::max<uint64_t>(1, coverage.seeds));
     std::printf("%llu seeds from %llu on in %.0f s, %.1f ms of CPU each, 0 promises broken\n",
                 static_cast<unsigned long long>(coverage.seeds), static_cast<unsigned long long>(first_seed),
-                std::chrono::duration<double>(steady_clock::now() - began).count(),
-                1000 * cpu_seconds() / seeds);
+                std::chrono::duration<double>(steady_clock::now() - began).count(), cpu_ms);
     Kind::print(coverage);
     bool is_enough_of_all = true;
     const auto expect = [&](bool holds, const char* otherwise) {
@@ -194,7 +249,8 @@ int run_many(const Duration& duration, uint64_t first_seed) {
     };
     expect(Kind::missing(coverage) == 0, "some faults or outcomes never occurred");
     expect(Kind::is_enough_a_seed(coverage), "too little happened in a seed");
-    expect(coverage.seeds >= duration.seeds_min, "fewer seeds than were asked for");
+    expect(coverage.seeds >= demands.seeds_min, "fewer seeds than were asked for");
+    expect(!demands.cpu_ms_max || cpu_ms <= *demands.cpu_ms_max, "speed: a seed costs more CPU than it may");
     return is_enough_of_all ? 0 : 1;
 }
 
@@ -206,6 +262,7 @@ int main(int argc, char** argv) {
     std::optional<uint64_t> seed;
     int64_t seconds = 10, seconds_max = 0;
     uint64_t seeds_min = 1;
+    std::optional<double> cpu_ms_max;
     bool trace = false, is_cluster = false;
     app.add_option("--seed", seed, "Run this one seed, exactly as it was");
     app.add_flag("--trace", trace, "Print everything that happens (with --seed)");
@@ -216,6 +273,8 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 86400));
     app.add_flag("--cluster", is_cluster, "The cluster's protocol in place of the embedded one");
     app.add_option("--seeds-min", seeds_min, "Fail if fewer seeds were run");
+    app.add_option("--cpu-ms-max", cpu_ms_max, "Fail if a seed costs more milliseconds of CPU, on average")
+        ->check(CLI::PositiveNumber);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -223,12 +282,14 @@ int main(int argc, char** argv) {
     }
     doorbuster::set_log_level("off");
     doorbuster::sim::tell_replay_of_crashes();
+    doorbuster::sim::tell_from_another_stack();
     const auto run = [&]<class Kind>() {
         if (seed) return doorbuster::sim::run_one<Kind>(*seed, trace);
         const uint64_t fresh = std::random_device{}() & 0x7fffffffu;
         return doorbuster::sim::run_many<Kind>({.min = std::chrono::seconds(seconds),
                                                 .max = std::chrono::seconds(std::max(seconds, seconds_max)),
-                                                .seeds_min = seeds_min},
+                                                .seeds_min = seeds_min,
+                                                .cpu_ms_max = cpu_ms_max},
                                                fresh * 1'000'000);
     };
     return is_cluster ? run.operator()<doorbuster::sim::WholeCluster>()

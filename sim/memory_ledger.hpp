@@ -78,7 +78,7 @@ public:
 private:
     template <class Value>
     StoreResult<Value> read(Value value) {
-        const auto read = disk_.read("reading the ledger");
+        const auto read = disk_.read(Fault::failed_ledger_read, "reading the ledger");
         if (!read) return read.error();
         return value;
     }

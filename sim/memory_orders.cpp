@@ -166,6 +166,7 @@ StoreResult<std::vector<Placed>> MemoryOrders::place(uint64_t expected_position,
     for (const Placement& placement : placements) {
         const auto placed = place_one(change, placement, now);
         if (!placed) {
+            ++refusals_;
             touched_.clear();
             return placed.error();
         }

@@ -70,14 +70,18 @@ public:
     StoreResult<OrderId> last_order() override;
 
 private:
-    StoreResult<void> read() { return disk_.read("reading the orders"); }
     template <class Value>
     StoreResult<Value> read(Value value) {
-        const auto done = read();
+        const auto done = disk_.read(Fault::failed_orders_read, operation);
         if (!done) return done.error();
         return value;
     }
+    template <class Rows, class Visit>
+    StoreResult<void> scan(const Rows& rows, Visit visit) {
+        return disk_.scan(Fault::failed_orders_read, operation, rows, visit);
+    }
 
+    static constexpr const char* operation = "reading the orders";
     const OrdersState& state_;
     Disk& disk_;
 };
@@ -110,6 +114,8 @@ public:
     StoreResult<void> close_letter(uint64_t position, LetterState, Instant now) override;
     StoreResult<void> idle() override { return {}; }
     const std::optional<StoreError>& failure() const override { return failure_; }
+    // Batches that it did not take so far, for one of their records.
+    uint64_t refusals() const { return refusals_; }
 
 private:
     StoreResult<void> commit(const char* operation, Change& change);
@@ -126,6 +132,7 @@ private:
     const Hooks hooks_;
     std::vector<OrderId> touched_;  // by the transaction under way
     std::optional<StoreError> failure_;
+    uint64_t refusals_ = 0;
 };
 
 }  // namespace doorbuster::sim

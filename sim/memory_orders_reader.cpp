@@ -78,17 +78,17 @@ StoreResult<std::vector<DeadLetter>> MemoryOrdersReader::dead_letters(uint64_t a
 }
 
 StoreResult<void> MemoryOrdersReader::each_purchase(const std::function<void(const PurchaseRecord&)>& visit) {
+    std::vector<PurchaseId> wanted;
     for (const auto& [id, row] : state_.purchases) {
         const auto sale = state_.sales.find(row.sale);
         const bool is_over = sale != state_.sales.end() && sale->second.state == SaleState::reconciled;
-        if (sale != state_.sales.end() && !is_over) visit(*state_.purchase(id));
+        if (sale != state_.sales.end() && !is_over) wanted.push_back(id);
     }
-    return read();
+    return scan(wanted, [&](const PurchaseId& id) { visit(*state_.purchase(id)); });
 }
 
 StoreResult<void> MemoryOrdersReader::each_order(const std::function<void(const OrderRecord&)>& visit) {
-    for (const auto& [id, order] : state_.orders) visit(order);
-    return read();
+    return scan(state_.orders, [&](const auto& row) { visit(row.second); });
 }
 
 StoreResult<void> MemoryOrdersReader::each_holding(const std::function<void(const Holding&)>& visit) {
@@ -97,8 +97,10 @@ StoreResult<void> MemoryOrdersReader::each_holding(const std::function<void(cons
         if (order.hold != HoldState::finished)
             holdings[{{order.sale, order.item}, order.buyer}] += order.units;
     }
-    for (const auto& [key, units] : holdings) visit({key.first.first, key.first.second, key.second, units});
-    return read();
+    return scan(holdings, [&](const auto& row) {
+        const auto& [key, units] = row;
+        visit({key.first.first, key.first.second, key.second, units});
+    });
 }
 
 StoreResult<std::optional<PaymentRecord>> MemoryOrdersReader::find_payment(PaymentId id) {
@@ -114,13 +116,11 @@ StoreResult<std::vector<PaymentRecord>> MemoryOrdersReader::payments_of(OrderId 
 }
 
 StoreResult<void> MemoryOrdersReader::each_payment(const std::function<void(const PaymentRecord&)>& visit) {
-    for (const auto& [id, payment] : state_.payments) visit(payment);
-    return read();
+    return scan(state_.payments, [&](const auto& row) { visit(row.second); });
 }
 
 StoreResult<void> MemoryOrdersReader::each_stock_move(const std::function<void(const StockMove&)>& visit) {
-    for (const StockMove& moved : state_.stock_moves) visit(moved);
-    return read();
+    return scan(state_.stock_moves, visit);
 }
 
 StoreResult<std::vector<OrderRecord>> MemoryOrdersReader::due_orders(const DueBy& by, size_t count_max,

@@ -15,7 +15,7 @@ void MemoryOutbox::put(Change& change, uint64_t event, Instant now) {
 StoreResult<size_t> MemoryOutbox::take_events(size_t count_max, bool deliver, Instant now) {
     const uint64_t from = state_.events_taken;
     const size_t count = std::min<size_t>(count_max, state_.events.size() - from);
-    if (count == 0) return count;
+    if (count == 0) return read(count);
     Change change;
     for (uint64_t event = from + 1; deliver && event <= from + count; ++event) {
         if (!state_.deliveries.contains(event)) put(change, event, now);
@@ -34,9 +34,7 @@ StoreResult<std::vector<Delivery>> MemoryOutbox::due(Instant now, size_t count_m
     std::stable_sort(due.begin(), due.end(),
                      [](const Delivery& a, const Delivery& b) { return *a.next_at < *b.next_at; });
     if (due.size() > count_max) due.resize(count_max);
-    const auto read = disk_.read("reading what is to be delivered");
-    if (!read) return read.error();
-    return due;
+    return read(due);
 }
 
 StoreResult<void> MemoryOutbox::note(std::span<const DeliveryNote> notes, Instant now) {
@@ -78,17 +76,17 @@ StoreResult<std::vector<Delivery>> MemoryOutbox::deliveries(std::optional<Delive
         if ((!state || at->second.state == *state) && (!before || at->first < *before))
             some.push_back(at->second);
     }
-    return some;
+    return read(some);
 }
 
 StoreResult<std::optional<Delivery>> MemoryOutbox::find_delivery(uint64_t event) {
     const auto found = state_.deliveries.find(event);
-    return found == state_.deliveries.end() ? std::optional<Delivery>() : std::optional(found->second);
+    return read(found == state_.deliveries.end() ? std::optional<Delivery>() : std::optional(found->second));
 }
 
 StoreResult<std::vector<DeliveryAttempt>> MemoryOutbox::attempts_of(uint64_t event) {
     const auto found = state_.attempts.find(event);
-    return found == state_.attempts.end() ? std::vector<DeliveryAttempt>() : found->second;
+    return read(found == state_.attempts.end() ? std::vector<DeliveryAttempt>() : found->second);
 }
 
 StoreResult<DeliveryBacklog> MemoryOutbox::backlog() {
@@ -98,7 +96,7 @@ StoreResult<DeliveryBacklog> MemoryOutbox::backlog() {
         backlog.pending += 1;
         if (!backlog.oldest) backlog.oldest = delivery.event.at;
     }
-    return backlog;
+    return read(backlog);
 }
 
 }  // namespace doorbuster::sim

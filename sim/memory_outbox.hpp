@@ -10,7 +10,7 @@ public:
     MemoryOutbox(OrdersState& state, Disk& disk) : state_(state), disk_(disk) {}
 
     StoreResult<size_t> take_events(size_t count_max, bool deliver, Instant now) override;
-    StoreResult<uint64_t> position() override { return state_.events_taken; }
+    StoreResult<uint64_t> position() override { return read(state_.events_taken); }
     StoreResult<std::vector<Delivery>> due(Instant now, size_t count_max) override;
     StoreResult<void> note(std::span<const DeliveryNote>, Instant now) override;
     StoreResult<Delivery> resend(uint64_t event, Instant now) override;
@@ -21,6 +21,12 @@ public:
     StoreResult<DeliveryBacklog> backlog() override;
 
 private:
+    template <class Value>
+    StoreResult<Value> read(Value value) {
+        const auto done = disk_.read(Fault::failed_outbox_read, "reading the outbox");
+        if (!done) return done.error();
+        return value;
+    }
     void put(Change&, uint64_t event, Instant now);
 
     OrdersState& state_;

@@ -10,6 +10,10 @@ namespace {
 
 const SaleId the_sale("sim");
 
+// Who finds a full batch is behind, and gathers no more: of the rushes that begin at 2, 4, 6 and 8, the last
+// never gather.
+constexpr size_t batch_max = 8;
+
 Heard heard_of(const PurchaseReply& reply) {
     if (reply.verdict == Verdict::unknown) return Heard::unknown;
     switch (reply.answer.outcome) {
@@ -79,6 +83,7 @@ PaymentDesk::Options payment_options() {
 Process::Process(const Stores& stores, Clock& clock, size_t queue_capacity, uint64_t seed, Outside outside)
     : ledger_state_(stores.ledger),
       orders_state_(stores.orders),
+      disk_(stores.disk),
       clock_(clock),
       outside_(std::move(outside)),
       ledger_(stores.ledger, stores.disk),
@@ -88,8 +93,8 @@ Process::Process(const Stores& stores, Clock& clock, size_t queue_capacity, uint
       ids_(1, last_id_of(stores.orders)),
       shard_(ledger_),
       worker_(ledger_reader_, orders_, *this, ids_,
-              {.batch_max = 8,
-               .rush_min = seed % 4 == 0 ? 4u : 8u,
+              {.batch_max = batch_max,
+               .rush_min = 2 + 2 * (seed % 4),
                .rate_per_second_max = 2000,
                .retry_after = {milliseconds(10), milliseconds(20), milliseconds(30)}},
               {.tally = &tally_}),
@@ -153,28 +158,66 @@ bool Process::owner_step() {
     return shard_.decide(batch, clock_.now(), reinstatements).has_value();
 }
 
-bool Process::orders_step() {
+bool Process::run_tasks() {
+    const bool has_some = !tasks_.empty();
     while (!tasks_.empty()) {
         const auto task = std::move(tasks_.front());
         tasks_.pop_front();
         task();
     }
+    return has_some;
+}
+
+StoreResult<OrderWorker::Next> Process::worker_step() {
+    using enum OrderWorker::Next;
+    const auto failures = [this] { return disk_.failures() + orders_.refusals(); };
+    const uint64_t position_before = worker_.position(), failures_before = failures();
+    const Uptime uptime = clock_.uptime();
+    const auto next = worker_.step(clock_.now(), uptime);
+    if (!next) return next;
+    if (worker_.position() != position_before) {
+        retries_ = false;
+    } else if (failures() != failures_before) {
+        retries_ = true;
+    }
+    // Any other wait it answers with at_later at once; that behind a batch is a rush's. Whoever comes before
+    // its end gathers.
+    if (*next == more && worker_.wait_until() > uptime) gathers_until_ = worker_.wait_until();
+    if (*next == at_later && worker_.wait_until() == gathers_until_ && !caught_up()) {
+        gathers_until_ = {};
+        outside_.gathers();
+    }
+    return next;
+}
+
+bool Process::orders_step() {
+    run_tasks();
     desk_.tick(clock_.now(), clock_.uptime());
-    if (!worker_.step(clock_.now(), clock_.uptime())) return false;
+    if (!worker_step()) return false;
     if (!payments_.step(clock_.now(), clock_.uptime())) return false;
     const auto told = notifier_.step(clock_.now(), clock_.uptime());
     if (!told && told.error().outcome_unknown) return false;
     return !orders_.failure();
 }
 
-bool Process::end() {
-    constexpr int turns_max = 100;  // of a worker that waits for a disk that fails
+bool Process::end(const std::function<void(Uptime)>& sleep_until) {
+    using enum OrderWorker::Next;
+    constexpr int turns_max = 10'000;  // many times what the longest ledger of a run takes
     if (!owner_step()) return false;
     worker_.hurry();
-    for (int i = 0; i < turns_max && !caught_up(); ++i) {
-        if (!orders_step()) return false;
+    for (int i = 0; i < turns_max; ++i) {
+        const bool did_tasks = run_tasks();
+        const auto next = worker_step();
+        if (!next || orders_.failure()) return false;
+        if (*next == idle && !did_tasks) {
+            ended_well_ = caught_up();
+            break;
+        }
+        if (*next != at_later) continue;
+        if (!retries_) break;  // in a hurry it waits only for what has failed, and nothing has
+        sleep_until(worker_.wait_until());
     }
-    return true;
+    return notifier_.flush(clock_.now()).has_value();
 }
 
 void Process::operate(SaleVerb verb, std::function<void(bool)> done) {

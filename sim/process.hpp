@@ -55,6 +55,8 @@ public:
         // event_answered() follows, exactly once.
         std::function<void(const Notifier::Message&)> send_event;
         std::function<bool()> repeats_release;
+        // The worker lets purchases wait for more of them.
+        std::function<void()> gathers;
         MemoryOrders::Hooks store;
     };
 
@@ -65,8 +67,10 @@ public:
     void receive(const Ask& ask);
     [[nodiscard]] bool owner_step();
     [[nodiscard]] bool orders_step();
-    // What is left to do when its operator stops it.
-    [[nodiscard]] bool end();
+    // What is left to do when its operator stops it; `sleep_until` lets time pass.
+    [[nodiscard]] bool end(const std::function<void(Uptime)>& sleep_until);
+    // After it: every order was made that could be, and it waited only for what had failed.
+    bool ended_well() const { return ended_well_; }
 
     // On the orders thread. `done` hears whether the change took effect.
     void operate(SaleVerb verb, std::function<void(bool)> done);
@@ -105,10 +109,13 @@ private:
     };
 
     void deliver(std::span<const PurchaseReply>) override;
+    bool run_tasks();
+    StoreResult<OrderWorker::Next> worker_step();
     const Acceptance& accepted(const PurchaseId& purchase) const;
 
     LedgerState& ledger_state_;
     OrdersState& orders_state_;
+    const Disk& disk_;
     Clock& clock_;
     const Outside outside_;
     MemoryLedger ledger_;
@@ -130,6 +137,9 @@ private:
     std::deque<std::function<void()>> tasks_;
     std::deque<Ask> asks_;  // those submitted; a reply_to points here
     bool running_ = false;
+    bool retries_ = false;  // the worker's stores have failed since it last came further
+    Uptime gathers_until_{};
+    bool ended_well_ = false;
 };
 
 }  // namespace doorbuster::sim

@@ -126,6 +126,7 @@ Process::Outside World::outside() {
                     if (repeats) happened(Fault::release_repeated);
                     return repeats;
                 },
+            .gathers = [this] { coverage.did(Deed::gathered); },
             .store = {.refuses = refuses,
                       .committed = [this](std::span<const OrderId> touched) { judge_commit(touched); }}};
 }
@@ -140,8 +141,14 @@ void World::die(const char* how) {
 void World::stop() {
     coverage.did(Deed::stopped);
     note("its operator stops it");
-    alive([](Process& process) { return process.end(); });
+    alive([this](Process& process) {
+        return process.end([this](Uptime until) { now_us_ = std::max(now_us_, int64_t{until.count()}); });
+    });
     if (!process_) return;  // it did not survive that
+    if (!process_->ended_well()) {
+        broke(fmt::format("P3: stopped at {} of {} records, though nothing had failed that it could wait for",
+                          orders.position, ledger.records.size()));
+    }
     note(fmt::format("process {} ended", life_));
     process_.reset();
     start_later();

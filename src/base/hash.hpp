@@ -1,7 +1,8 @@
 // Seeded hashing of ids, so that nobody outside can choose keys that collide.
 //
-// The seed is drawn once per process. It decides only where a table keeps an
-// entry, never an outcome: nothing that is answered or stored depends on it.
+// The seed is drawn once per process. It decides where a table keeps an entry, and nothing that is stored
+// depends on it. What is answered does in one case, which nobody outside can bring about: JsonNames takes two
+// names of one hash for one, and their text is refused.
 #pragma once
 
 #include <cstdint>

@@ -66,12 +66,12 @@ struct ServerOptions : OptionGroup {
         "connections_max",
         10'000,
         {.min = 1, .max = 1'000'000},
-        "Connections open at once per gate thread; for a further one the longest idle is closed, and if none "
-        "is "
-        "idle it waits to be accepted. More costs memory and file descriptors, fewer makes a crowd wait at "
-        "the "
-        "door. Where the limit of open files is too low "
-        "for all of them there are fewer, so that 128 are left for the operator and the disk."};
+        "Connections open at once per gate thread. For a further one a connection is closed whose client "
+        "keeps it waiting: one that has its last answer or never asked, else one between two requests, else "
+        "one with half a request or an answer that it does not read. If there is none, the further one waits "
+        "to be accepted. More costs memory and file descriptors, fewer makes a crowd wait at the door. Where "
+        "the limit of open files is too low for all of them there are fewer, so that 128 are left for the "
+        "operator and the disk."};
     Option<uint32_t> header_bytes_max{*this,
                                       "header_bytes_max",
                                       16'384,

@@ -113,7 +113,6 @@ protected:
     const PowChecks pow{secrets};
     const ImageChecks image{secrets};
     const PurchaseTokens purchase_tokens{secrets};
-    const ItemTokens item_tokens = purchase_tokens.of(listed.sale.id, listed.items[0].item.id);
     ImagePool images{
         2, [](uint64_t) { return PooledImage{.text = "CEH349", .data_uri = "data:image/png;base64,AAAA"}; },
         [] { return uint64_t{0}; }};
@@ -122,6 +121,7 @@ protected:
     Tokens tokens{burned};
 
     ListedSale listed = listed_phone_drop();
+    const ItemTokens item_tokens = purchase_tokens.of(listed.sale.id, listed.items[0].item.id);
     Who who{.buyer = testing::alice, .expires_at = testing::t0, .valid_from = testing::t0};
     Request request = [] {
         Request post;

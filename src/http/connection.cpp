@@ -88,21 +88,33 @@ bool Connection::has_unread() {
     return ::recv(socket_.number(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+// Also what a read has stopped in front of, as it does at urgent data.
+void Connection::read_unread() {
+    readable_ = true;
+    home_.loop().again(*this);
+}
+
 bool Connection::give_way() {
     CHECK(!closed_);
     switch (waiting_) {
         case Waiting::idle:
             if (resuming_) return false;
             if (has_unread()) {
-                // Also what a read has stopped in front of, as it does at urgent data.
-                readable_ = true;
-                home_.loop().again(*this);
+                read_unread();
                 return false;
             }
             close();
             break;
         case Waiting::head:
         case Waiting::body:
+            // Refused in this very turn: the refusal leaves next, and nothing may follow it.
+            if (closing_) return false;
+            // Once for each request: who drips always has a byte on its way.
+            if (has_unread() && !std::exchange(was_spared_, true)) {
+                read_unread();
+                home_.keeps_waiting(*this, Keeping::unfinished);
+                return false;
+            }
             reject(Code::timeout);
             (void)flush();  // as much as the kernel takes
             close();
@@ -128,31 +140,38 @@ Gate& Connection::gate() {
     return home_.gate();
 }
 
-void Connection::answer(const Response& response) {
+void Connection::take_up_answer() {
     CHECK(in_hand_);
     closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+}
+
+void Connection::answer(const Response& response) {
+    take_up_answer();
     append_answer(out_, response, framing(), home_.date());
     answered();
 }
 
 void Connection::refuse(Code code) {
-    CHECK(in_hand_);
-    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    take_up_answer();
     append_refusal(out_, code, framing(), home_.date());
     answered();
 }
 
 void Connection::refuse(Code code, std::string_view headers) {
-    CHECK(in_hand_);
-    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    take_up_answer();
     append_refusal(out_, code, headers, framing(), home_.date());
     answered();
 }
 
 void Connection::refuse(const Problem& problem) {
-    CHECK(in_hand_);
-    closing_ = closing_ || !head_.request.keep_alive || home_.is_draining();
+    take_up_answer();
     append_refusal(out_, problem, framing(), home_.date());
+    answered();
+}
+
+void Connection::refuse(const PreparedRefusal& refusal, const PurchaseId& named) {
+    take_up_answer();
+    append_refusal(out_, refusal, named, framing(), home_.date());
     answered();
 }
 
@@ -200,7 +219,7 @@ void Connection::answered() {
     if (begin_ == end_) begin_ = end_ = 0;
     scan_.reset();
     chunks_.reset();
-    has_head_ = sent_continue_ = false;
+    has_head_ = sent_continue_ = was_spared_ = false;
     added_headers_.clear();
     proceed_later();
 }

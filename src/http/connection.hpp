@@ -42,8 +42,8 @@ struct GateOptions;
 enum class Keeping : uint8_t {
     answered,    // it has its last answer, and does not close
     silent,      // no byte of a request so far
-    unfinished,  // part of a request
-    idle,        // between two requests
+    idle,        // between two requests: its client only has to connect again
+    unfinished,  // part of a request, perhaps of a purchase
     unread,      // an answer that it does not take
 };
 constexpr size_t keepings = 5;
@@ -61,7 +61,7 @@ public:
     void resume();        // goes on after an answer that came late
     void tick(Time now);  // closes if a deadline has passed
     void begin_drain();   // closes if nothing but a stream is under way
-    bool give_way();      // closes, unless its next request is here already
+    bool give_way();      // closes, unless its request, or the rest of it, is here already
 
     bool lingers() const { return waiting_ == Waiting::linger; }
 
@@ -74,6 +74,7 @@ public:
     void refuse(Code) override;
     void refuse(Code, std::string_view headers) override;
     void refuse(const Problem&) override;
+    void refuse(const PreparedRefusal&, const PurchaseId& named) override;
     bool begin_stream(const Response& head, StreamOwner& owner, uint64_t stream) override;
     void send_piece(std::string_view piece) override;
     bool lags() const override { return writing_; }
@@ -101,6 +102,7 @@ private:
     void reject(Code code);
 
     // Answers become the client's bytes.
+    void take_up_answer();
     Framing framing() const;
     void answered();
     void proceed_later();
@@ -121,6 +123,7 @@ private:
     void settle();  // the last act of every entry point: `this` may be gone after it
     bool done() const;
     bool has_unread();
+    void read_unread();
 
     Connections& home_;
     Descriptor socket_;
@@ -139,6 +142,7 @@ private:
     size_t request_end_ = 0;
     bool has_head_ = false;
     bool sent_continue_ = false;
+    bool was_spared_ = false;    // it had to give way, but more of the request was here
     std::string added_headers_;  // of the answer that it will get
 
     // Output: bytes before written_ have gone.

@@ -7,10 +7,10 @@ namespace doorbuster {
 namespace {
 
 // How long a client may keep us waiting while a newcomer wants its place; by Keeping. A request may be on
-// its way for a moment, part of it may have been lost and be sent again, and a client that goes on asking may
-// think.
+// its way for a moment, a client that goes on asking may think, part of a request may have been lost and be
+// sent again. An idle one has no longer than half a request: else that one would go first after all.
 constexpr std::array<std::chrono::seconds, keepings> graces{std::chrono::seconds(1), std::chrono::seconds(1),
-                                                            std::chrono::seconds(2), std::chrono::seconds(5),
+                                                            std::chrono::seconds(2), std::chrono::seconds(2),
                                                             std::chrono::seconds(5)};
 
 std::chrono::sys_seconds wall_clock() {
@@ -39,8 +39,8 @@ bool Connections::add(Descriptor socket, const Address& peer) {
     return true;
 }
 
-void Connections::tick() {
-    now_ = std::chrono::steady_clock::now();
+void Connections::tick(Connection::Time now) {
+    now_ = now;
     date_.set(wall_clock());
     // Backwards: one that goes leaves its place to the last, which has been looked at.
     for (size_t i = open_.size(); i-- > 0;) open_[i]->tick(now_);
@@ -67,13 +67,13 @@ Connection* Connections::first_to_go() {
 }
 
 bool Connections::make_room() {
-    // Bounded: each turn takes one out of the lists.
+    // Bounded: each turn takes one out of its list; who comes back at once has a grace before it.
     while (Connection* connection = first_to_go()) {
+        connection->keeping_hook.unlink();
         if (connection->give_way()) {
             idle_closed_.add();
             return true;
         }
-        connection->keeping_hook.unlink();  // it has asked by now, and is read next
     }
     return false;
 }

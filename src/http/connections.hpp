@@ -29,7 +29,7 @@ public:
     void set_handler(Handler& handler) { handler_ = &handler; }
     // False, with errno, if the kernel has no room for one more.
     [[nodiscard]] bool add(Descriptor socket, const Address& peer);
-    void tick();  // every tick_every: deadlines and the Date
+    void tick(Connection::Time now);  // every tick_every: deadlines and the Date
 
     // No new requests: idle connections close, the others after their answer. `drained`
     // is posted when only those remain that have got their answers.

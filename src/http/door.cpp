@@ -93,10 +93,7 @@ std::optional<PurchaseId> Door::lets_ask(Exchange& exchange, const Funnel::Attem
 
 void Door::refuse(Exchange& exchange, const Ruling& ruling) {
     probe_.refused(ruling.stage);
-    if (ruling.refusal == Refusal::token_not_asked) {
-        return replies_.refuse(
-            exchange, {.code = Code::invalid, .faults = {{"/token", "this sale asks for no token"}}});
-    }
+    if (ruling.refusal == Refusal::token_not_asked) return replies_.refuse(exchange, token_not_asked_);
     const Code code = code_of(ruling.refusal);
     std::array<char, limit_headers_bytes_max> headers;
     if (ruling.refusal == Refusal::blocked && ruling.limit.retry_after > Uptime{}) {
@@ -116,6 +113,11 @@ void Door::refuse(Exchange& exchange, Stage stage, Code code) {
 void Door::refuse(Exchange& exchange, Stage stage, const Problem& problem) {
     probe_.refused(stage);
     replies_.refuse(exchange, problem);
+}
+
+void Door::refuse(Exchange& exchange, Stage stage, const PreparedRefusal& refusal, const PurchaseId& named) {
+    probe_.refused(stage);
+    replies_.refuse(exchange, refusal, named);
 }
 
 }  // namespace doorbuster

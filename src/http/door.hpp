@@ -6,9 +6,11 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include "funnel/funnel.hpp"
 #include "http/replies.hpp"
+#include "http/response.hpp"
 
 namespace doorbuster {
 
@@ -28,13 +30,15 @@ public:
     [[nodiscard]] bool lets_check(Exchange&, const BuyerId&);
     [[nodiscard]] std::optional<PurchaseId> lets_ask(Exchange&, const Funnel::Attempt&, Instant now);
 
-    // What a buyer sent cannot be a purchase. Whoever sends too much hears that instead.
-    template <class What>
-    void turn_away(Exchange&, const BuyerId&, Stage, const What& what);
+    // What a buyer sent cannot be a purchase. Whoever sends too much hears that instead, and nothing is made
+    // for them: `why` is a code, or makes the Problem when it is called.
+    template <class Why>
+    void turn_away(Exchange&, const BuyerId&, Stage, const Why& why);
 
     void refuse(Exchange&, const Ruling&);
     void refuse(Exchange&, Stage, Code);
     void refuse(Exchange&, Stage, const Problem&);
+    void refuse(Exchange&, Stage, const PreparedRefusal&, const PurchaseId& named = {});
 
     void strike(const BuyerId& buyer, Strike strike) {
         services_.funnel_state.strikes.strike(buyer, strike, services_.clock.uptime());
@@ -47,13 +51,20 @@ private:
     Replies& replies_;
     Probe& probe_;
     Funnel funnel_;
+
+    const PreparedRefusal token_not_asked_{
+        {.code = Code::invalid, .faults = {{"/token", "this sale asks for no token"}}}};
 };
 
-template <class What>
-void Door::turn_away(Exchange& exchange, const BuyerId& buyer, Stage stage, const What& what) {
+template <class Why>
+void Door::turn_away(Exchange& exchange, const BuyerId& buyer, Stage stage, const Why& why) {
     const Ruling ruling = funnel_.ask_in_vain(buyer, services_.clock.uptime());
     if (!ruling.passes()) return refuse(exchange, ruling);
-    refuse(exchange, stage, what);
+    if constexpr (std::is_invocable_v<const Why&>) {
+        refuse(exchange, stage, why());
+    } else {
+        refuse(exchange, stage, why);
+    }
 }
 
 }  // namespace doorbuster

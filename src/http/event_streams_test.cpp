@@ -30,6 +30,7 @@ public:
     void refuse(Code code) override { status = status_of(code); }
     void refuse(Code code, std::string_view) override { status = status_of(code); }
     void refuse(const Problem& problem) override { status = status_of(problem.code); }
+    void refuse(const PreparedRefusal&, const PurchaseId&) override { CHECK(false); }
     bool begin_stream(const Response& head, StreamOwner& stream_owner, uint64_t number) override {
         status = head.status;
         headers = head.headers;

@@ -22,6 +22,7 @@
 namespace doorbuster {
 
 class Gate;
+class PreparedRefusal;
 
 struct Response {
     int status = 200;
@@ -56,6 +57,8 @@ public:
     // With further header lines, a Retry-After of their own among them.
     virtual void refuse(Code, std::string_view headers) = 0;
     virtual void refuse(const Problem&) = 0;  // with details
+    // Preformatted, too; `named` is the purchase that it names, if it is one that does.
+    virtual void refuse(const PreparedRefusal&, const PurchaseId& named) = 0;
 
     // Answers with a stream, which the owner knows as `stream`. False if nothing will follow
     // the head: the client has gone already, or asked for no more than it.

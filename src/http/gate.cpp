@@ -92,7 +92,7 @@ void Gate::State::run() {
 }
 
 void Gate::State::tick() {
-    connections.tick();
+    connections.tick(std::chrono::steady_clock::now());
     connections.gather([this] { handler->tick(); });
     ticker.set(std::chrono::steady_clock::now() + Connections::tick_every, [this] { tick(); });
 }

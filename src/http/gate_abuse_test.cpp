@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "base/log.hpp"
+#include "http/connections.hpp"
 #include "http/gate_fixture.hpp"
 
 namespace doorbuster {
@@ -182,29 +183,6 @@ TEST_F(GateAbuseTest, ANewcomerIsServedWhileSilentConnectionsTakeAllTheRoom) {
     EXPECT_EQ(gate_->figures().idle_closed_total, 1u);
 }
 
-TEST_F(GateAbuseTest, ANewcomerIsServedWhileUnfinishedRequestsAndLingerersTakeAllTheRoom) {
-    start({.connections_max = 3});
-    Client head = connect(), body = connect(), lingerer = connect();
-    head.send("G");
-    body.send(line + host + "Content-Length: 9\r\n\r\nabc");
-    lingerer.send("nonsense\r\n\r\n");
-    EXPECT_EQ(lingerer.read().status(), 400);  // and it never closes
-    while (gate_->figures().connections_open < 3) sync();
-    Client first = connect();
-    EXPECT_EQ(first.ask(get("/echo")).status(), 200) << "in the place of who has its last answer";
-    Client second = connect(), third = connect();
-    EXPECT_EQ(second.ask(get("/echo")).status(), 200);
-    EXPECT_EQ(third.ask(get("/echo")).status(), 200);
-    EXPECT_EQ(head.read().status(), 408);
-    EXPECT_TRUE(head.is_closed());
-    EXPECT_EQ(body.read().status(), 408);
-    EXPECT_TRUE(body.is_closed());
-    EXPECT_EQ(first.ask(get("/echo")).status(), 200);
-    sync();
-    EXPECT_EQ(gate_->figures().idle_closed_total, 3u);
-    EXPECT_EQ(gate_->figures().deadline_closed_total, 0u) << "the deadlines are longer than that";
-}
-
 TEST_F(GateAbuseTest, DrippingBytesDoNotMoveTheDeadline) {
     start({.header_bytes_max = 1 << 20, .header_deadline = soon});
     Client client = connect();
@@ -237,6 +215,131 @@ TEST_F(GateAbuseTest, ANewcomerIsServedInThePlaceOfAReaderThatNeverReads) {
     EXPECT_EQ(newcomer.ask(get("/echo")).status(), 200);
     EXPECT_EQ(gate_->figures().idle_closed_total, 1u);
     EXPECT_EQ(gate_->figures().deadline_closed_total, 0u) << "its deadline is longer than that";
+}
+
+// A gate's connections without its thread: the test says how late it is and when bytes are read.
+class MakeRoomTest : public ::testing::Test {
+protected:
+    static constexpr std::chrono::seconds grace{2};  // of who is idle, or has sent half a request
+
+    Client connect() {
+        int ends[2];
+        // Neither end waits: what is not here when the loop has run never comes.
+        CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+        CHECK(connections_.add(Descriptor(ends[1]), Address{}));
+        run();
+        return Client(Descriptor(ends[0]));
+    }
+    void send(Client& client, std::string_view bytes) {
+        client.send(bytes);
+        run();
+    }
+    void run() {
+        while (loop_.run_once()) {
+        }
+    }
+    void pass(std::chrono::seconds time) { connections_.tick(now_ += time); }
+
+    EventLoop loop_;
+    Gate gate_{0, {.listen = "127.0.0.1:0"}};
+    TestHandler handler_;
+    Connections connections_{gate_, loop_, {}, [] {}};
+    Connection::Time now_ = std::chrono::steady_clock::now();
+
+    const std::string half_ = line + host + "Content-Length: 6\r\n\r\nabc", rest_ = "def";
+
+    MakeRoomTest() { connections_.set_handler(handler_); }
+};
+
+TEST_F(MakeRoomTest, WhoIsIdleGoesBeforeHalfARequest) {
+    Client half = connect(), idle = connect();
+    send(half, half_);
+    send(idle, line + host + "\r\n");
+    EXPECT_EQ(idle.read().status(), 200);
+    EXPECT_FALSE(connections_.make_room()) << "they moved a moment ago";
+    pass(grace);
+    EXPECT_TRUE(connections_.make_room());
+    EXPECT_TRUE(idle.is_closed());
+    send(half, rest_);
+    EXPECT_EQ(half.read().status(), 200);
+}
+
+TEST_F(MakeRoomTest, WhoHasItsLastAnswerGoesFirstAndHalfARequestHearsThatItTookTooLong) {
+    Client head = connect(), body = connect(), lingerer = connect();
+    send(head, "G");
+    send(body, half_);
+    send(lingerer, "nonsense\r\n\r\n");
+    EXPECT_EQ(lingerer.read().status(), 400);  // and it never closes
+    pass(grace);
+    EXPECT_TRUE(connections_.make_room());
+    EXPECT_EQ(connections_.figures().connections_open, 2u);
+    EXPECT_TRUE(connections_.make_room());
+    EXPECT_EQ(head.read().status(), 408);
+    EXPECT_TRUE(head.is_closed());
+    EXPECT_TRUE(connections_.make_room());
+    EXPECT_EQ(body.read().status(), 408);
+    EXPECT_TRUE(body.is_closed());
+    EXPECT_FALSE(connections_.make_room()) << "nobody is left";
+    EXPECT_EQ(connections_.figures().idle_closed_total, 3u);
+    EXPECT_EQ(connections_.figures().deadline_closed_total, 0u) << "the deadlines are longer than that";
+}
+
+TEST_F(MakeRoomTest, HalfARequestWhoseRestIsHereIsAnswered) {
+    const std::pair<std::string, std::string> halves[] = {{half_, rest_}, {line, host + "\r\n"}};
+    for (const auto& [half, rest] : halves) {
+        Client client = connect();
+        send(client, half);
+        pass(grace);
+        client.send(rest);  // and nobody has read it
+        EXPECT_FALSE(connections_.make_room());
+        run();
+        EXPECT_EQ(client.read().status(), 200) << half;
+        client.leave();
+        run();
+    }
+}
+
+TEST_F(MakeRoomTest, WhoDripsGivesWayAlthoughAByteIsOnItsWay) {
+    Client client = connect();
+    send(client, line);
+    pass(grace);
+    client.send("X");
+    EXPECT_FALSE(connections_.make_room()) << "it might have been the rest";
+    run();
+    EXPECT_FALSE(connections_.make_room()) << "the other half has its moment";
+    pass(grace);
+    client.send("X");
+    EXPECT_TRUE(connections_.make_room());
+    EXPECT_EQ(client.read().status(), 408);
+    EXPECT_TRUE(client.is_closed());
+    EXPECT_EQ(connections_.figures().connections_open, 0u);
+}
+
+TEST_F(MakeRoomTest, EachRequestIsSparedForItself) {
+    Client client = connect();
+    for (int i = 0; i < 3; ++i) {
+        send(client, half_);
+        pass(grace);
+        client.send(rest_);
+        EXPECT_FALSE(connections_.make_room());
+        run();
+        EXPECT_EQ(client.read().status(), 200);
+    }
+}
+
+TEST_F(MakeRoomTest, WhoIsRefusedMeanwhileHearsOneRefusal) {
+    Client client = connect();
+    send(client, "nonsense");
+    pass(grace);
+    connections_.gather([&] {
+        client.send("\r\n\r\n");
+        loop_.run_once();
+        EXPECT_FALSE(connections_.make_room()) << "its refusal has not left yet";
+    });
+    EXPECT_EQ(client.read().status(), 400);
+    EXPECT_TRUE(client.is_closed()) << "nothing behind it";
+    pass(grace);
+    EXPECT_TRUE(connections_.make_room()) << "it has its last answer";
 }
 
 TEST_F(GateAbuseTest, WithoutFileDescriptorsAcceptingPausesAndTheOthersGoOn) {

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/descriptor.hpp"
 #include "http/gate.hpp"
 
 namespace doorbuster {
@@ -101,6 +102,7 @@ public:
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         CHECK(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     }
+    explicit Client(const Descriptor& connected) : fd_(::dup(connected.number())) { CHECK(fd_ >= 0); }
     ~Client() { leave(); }
     Client(const Client&) = delete;
 

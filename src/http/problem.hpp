@@ -1,7 +1,8 @@
 // Problem: an error as RFC 9457 tells it, with a stable code and a localised title.
 //
-// The plain ones (a code, no details) are formatted once per code and language at
-// start; refusing somebody then is a copy of bytes.
+// The plain ones (a code, no details) are formatted once per code and language at start, and so are those
+// that always say the same (PreparedRefusal); refusing somebody then is a copy of bytes. A Problem is written
+// as JSON each time: it says what only this request can be told, above all which fields are wrong (422).
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,8 @@ struct Problem {
     Code code;
     std::string detail{};         // what to do about it, for the person who reads it
     std::vector<Fault> faults{};  // for `invalid`: "errors":[{"pointer","detail"}]
-    std::string purchase{};       // for `limit_reached`: the purchase that holds the right
+    // For `limit_reached`: the purchase that holds the right; for `unknown`: the one that it is about.
+    std::string purchase{};
 };
 
 // {"type":"urn:doorbuster:problem:CODE","title":…,"status":…,"code":…[,"detail"][,"errors"][,"purchase"]}

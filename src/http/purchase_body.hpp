@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -42,7 +43,15 @@ private:
     bool overlong_ = false;
 };
 
-constexpr size_t purchase_faults_max = 8;
+// One thing that is wrong with it, not yet in words: who sends too many of them never hears those.
+struct PurchaseFault {
+    enum class Kind : uint8_t { no_object, no_item, item_type, quantity, token_type, unknown_field };
+
+    Kind kind;
+    BoundedText<64> name = {};  // the unknown field's, perhaps cut inside a character
+};
+
+constexpr size_t purchase_faults_max = 8;  // nobody reads on
 
 struct PurchaseBody {
     ItemId item;  // empty where there is none, or one that no item can have
@@ -50,10 +59,15 @@ struct PurchaseBody {
     bool has_token = false;
     // Longer than a token can be: empty, and so no token of ours.
     BoundedText<256> token;
-    std::vector<Fault> faults;  // what makes it 422, the first of them; empty if it can be asked for
+    // What makes it 422, the first of them; empty if it can be asked for.
+    boost::container::static_vector<PurchaseFault, purchase_faults_max> faults;
 };
 
-// Nothing for text that is no JSON, is nested too deep or names a field twice: 400.
+// Nothing for text that is no JSON, is nested too deep or names a field twice: 400. It is read no further
+// than to the last fault that is told.
 std::optional<PurchaseBody> read_purchase_body(std::string_view text);
+
+// In words, for the answer.
+std::vector<Fault> faults_of(const PurchaseBody&);
 
 }  // namespace doorbuster

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json_names.hpp"
 
 namespace doorbuster {
 namespace {
@@ -12,7 +16,7 @@ using testing::UnorderedElementsAre;
 
 std::vector<std::string> pointers(const PurchaseBody& body) {
     std::vector<std::string> found;
-    for (const Fault& fault : body.faults) found.push_back(fault.pointer);
+    for (const Fault& fault : faults_of(body)) found.push_back(fault.pointer);
     return found;
 }
 
@@ -44,7 +48,7 @@ TEST(PurchaseBody, ReadsATokenAndRefusesWhatIsNone) {
     for (const char* wrong : {"null", "{}", "7", "true", "[\"x\"]"}) {
         const auto body = read_purchase_body(R"({"item":"phone","token":)" + std::string(wrong) + "}");
         ASSERT_EQ(body->faults.size(), 1u) << wrong;
-        EXPECT_EQ(body->faults.front().pointer, "/token");
+        EXPECT_THAT(pointers(*body), ElementsAre("/token"));
     }
 }
 
@@ -71,6 +75,44 @@ TEST(PurchaseBody, NamesNoMoreFaultsThanAnybodyReads) {
     const auto body = read_purchase_body(text + "}");
     ASSERT_TRUE(body);
     EXPECT_EQ(body->faults.size(), purchase_faults_max);
+}
+
+// What is behind is no JSON: whoever read on would say so.
+TEST(PurchaseBody, NothingIsReadBehindTheLastFaultThatIsTold) {
+    std::string text = "{";
+    for (size_t i = 1; i < purchase_faults_max; ++i) text += "\"" + std::to_string(i) + "\":1,";
+    for (const char* last :
+         {"\"x\"", "\"item\":7", "\"item\":true", "\"item\":null", "\"item\":1.5", "\"item\":[", "\"item\":{",
+          "\"quantity\":\"1\"", "\"quantity\":0", "\"quantity\":18446744073709551615"}) {
+        const auto body = read_purchase_body(text + last + ", no JSON");
+        ASSERT_TRUE(body) << last;
+        EXPECT_EQ(body->faults.size(), purchase_faults_max) << last;
+    }
+}
+
+TEST(PurchaseBody, NothingIsReadBehindMoreNamesThanCanBeKept) {
+    std::string object = "{";
+    for (size_t i = 0; i <= JsonNames::names_max; ++i) object += "\"" + std::to_string(i) + "\":1,";
+    const std::pair<std::string, std::string> wrong[] = {
+        {R"({"item":)" + object, "/item"}, {R"({"x":)" + object, "/x"}, {"[" + object, ""}};
+    for (const auto& [text, pointer] : wrong) {
+        const auto body = read_purchase_body(text + "no JSON");
+        ASSERT_TRUE(body) << text;
+        EXPECT_THAT(pointers(*body), ElementsAre(pointer)) << text;
+    }
+}
+
+TEST(PurchaseBody, EachFaultSaysWhatIsWrong) {
+    const auto says = [](std::string_view text) {
+        const std::vector<Fault> faults = faults_of(*read_purchase_body(text));
+        return faults.size() == 1 ? faults.front().pointer + ' ' + faults.front().detail : std::string();
+    };
+    EXPECT_EQ(says("[]"), " must be an object");
+    EXPECT_EQ(says("{}"), "/item is required");
+    EXPECT_EQ(says(R"({"item":7})"), "/item must be the id of an item, as text");
+    EXPECT_EQ(says(R"({"item":"phone","quantity":0})"), "/quantity must be a whole number from 1 to 1000");
+    EXPECT_EQ(says(R"({"item":"phone","token":7})"), "/token must be a purchase token, as text");
+    EXPECT_EQ(says(R"({"item":"phone","price":7})"), "/price is not a field of a purchase");
 }
 
 class WrongQuantity : public testing::TestWithParam<const char*> {};

@@ -45,10 +45,6 @@ Problem invalid(std::string pointer, std::string detail) {
     return {.code = Code::invalid, .faults = {{std::move(pointer), std::move(detail)}}};
 }
 
-std::string name_of(const PurchaseId& purchase) {
-    return purchase == PurchaseId{} ? std::string{} : purchase.hex();
-}
-
 }  // namespace
 
 bool is_idempotency_key(std::string_view key) {
@@ -70,32 +66,36 @@ void PurchaseEndpoints::submit(Exchange& exchange, std::string_view sale) {
 
     const auto who = door_.who(exchange, now);
     if (!who) return;
-    const auto turn_away = [&](Stage stage, const auto& what) {
-        door_.turn_away(exchange, who->buyer, stage, what);
+    const auto turn_away = [&](Stage stage, const auto& why) {
+        door_.turn_away(exchange, who->buyer, stage, why);
     };
 
     const ListedSale* listed = sales_.find(sale);
     if (listed == nullptr) return turn_away(Stage::sale, Code::not_found);
 
     if (!is_json_type(request.content_type)) return turn_away(Stage::body, Code::unsupported_media);
-    auto body = read_purchase_body(request.body);
+    const auto body = read_purchase_body(request.body);
     if (!body) return turn_away(Stage::body, Code::malformed);
     if (!body->faults.empty()) {
-        return turn_away(Stage::body, Problem{.code = Code::invalid, .faults = std::move(body->faults)});
+        return turn_away(Stage::body,
+                         [&] { return Problem{.code = Code::invalid, .faults = faults_of(*body)}; });
     }
     if (body->item.empty()) {
-        return turn_away(Stage::body, invalid("/item", "is not an id that an item can have"));
+        return turn_away(Stage::body, [] { return invalid("/item", "is not an id that an item can have"); });
     }
     const ListedItem* item = listed->find(body->item.view());
     if (item == nullptr) return turn_away(Stage::sale, Code::not_found);
     if (body->quantity > item->item.units_per_buyer_max) {
-        return turn_away(Stage::body, invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
-                                                                       item->item.units_per_buyer_max)));
+        return turn_away(Stage::body, [&] {
+            return invalid("/quantity", fmt::format("must be a whole number from 1 to {}",
+                                                    item->item.units_per_buyer_max));
+        });
     }
     const bool has_key = request.idempotency_key.data() != nullptr;
     if (has_key && !is_idempotency_key(request.idempotency_key)) {
-        return turn_away(Stage::body,
-                         invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters"));
+        return turn_away(Stage::body, [] {
+            return invalid("", "the Idempotency-Key header must be 1 to 255 visible ASCII characters");
+        });
     }
 
     const auto id = door_.lets_ask(exchange,
@@ -147,18 +147,13 @@ void PurchaseEndpoints::decided(Exchange& exchange, const PurchaseReply& reply) 
         case PurchaseOutcome::paused:
             return door_.refuse(exchange, Stage::book, Code::paused);
         case PurchaseOutcome::limit_reached:
-            return door_.refuse(exchange, Stage::book,
-                                Problem{.code = Code::limit_reached, .purchase = name_of(answer.purchase)});
+            if (answer.purchase == PurchaseId{})
+                return door_.refuse(exchange, Stage::book, Code::limit_reached);
+            return door_.refuse(exchange, Stage::book, limit_reached_, answer.purchase);
         case PurchaseOutcome::key_mismatch:
-            return door_.refuse(exchange, Stage::book,
-                                invalid("/quantity", "this Idempotency-Key was used with another quantity"));
+            return door_.refuse(exchange, Stage::book, key_mismatch_);
         case PurchaseOutcome::unknown:
-            return door_.refuse(
-                exchange, Stage::book,
-                Problem{.code = Code::unknown,
-                        .detail = "it may have been accepted: ask again with the same Idempotency-Key, "
-                                  "or look the purchase up",
-                        .purchase = reply.purchase.hex()});
+            return door_.refuse(exchange, Stage::book, unknown_, reply.purchase);
     }
 }
 

@@ -1,7 +1,7 @@
 // PurchaseEndpoints: the button.
 //
-// The funnel asks first, then the book decides. What a crowd or a flood hears is a copy of
-// bytes; only a body with faults and a winner over the limit have an answer written for them.
+// The funnel asks first, then the book decides. What a crowd or a flood hears is a copy of bytes; an answer
+// is written only for who wins, and for who sends what cannot be a purchase and may still ask.
 //
 // Thread safety: its gate's thread.
 #pragma once
@@ -14,6 +14,7 @@
 #include "http/door.hpp"
 #include "http/gate.hpp"
 #include "http/replies.hpp"
+#include "http/response.hpp"
 #include "http/sales.hpp"
 
 namespace doorbuster {
@@ -50,6 +51,18 @@ private:
     Door& door_;
     SalesEndpoints& sales_;
     NegativeCache& not_found_;
+
+    // What the book says with more than a code.
+    const PreparedRefusal limit_reached_{
+        {.code = Code::limit_reached, .purchase = std::string(PreparedRefusal::any_purchase)}};
+    const PreparedRefusal key_mismatch_{
+        {.code = Code::invalid,
+         .faults = {{"/quantity", "this Idempotency-Key was used with another quantity"}}}};
+    const PreparedRefusal unknown_{
+        {.code = Code::unknown,
+         .detail =
+             "it may have been accepted: ask again with the same Idempotency-Key, or look the purchase up",
+         .purchase = std::string(PreparedRefusal::any_purchase)}};
 
     // The last moment that was shown, and how.
     Instant shown_at_{};

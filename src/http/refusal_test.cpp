@@ -64,20 +64,24 @@ public:
     const Address& peer() const override { return peer_; }
     void add_headers(std::string_view) override {}
     void answer(const Response& response) override {
-        append_answer(out, response, {}, date_);
+        append_answer(out, response, framing(), date_);
         was_refused = false;
     }
     void refuse(Code code) override {
-        append_refusal(out, code, {}, date_);
+        append_refusal(out, code, framing(), date_);
         refused_with = code;
     }
     void refuse(Code code, std::string_view headers) override {
-        append_refusal(out, code, headers, {}, date_);
+        append_refusal(out, code, headers, framing(), date_);
         refused_with = code;
     }
     void refuse(const Problem& problem) override {
-        append_refusal(out, problem, {}, date_);
+        append_refusal(out, problem, framing(), date_);
         refused_with = problem.code;
+    }
+    void refuse(const PreparedRefusal& refusal, const PurchaseId& named) override {
+        append_refusal(out, refusal, named, framing(), date_);
+        refused_with = refusal.code();
     }
     bool begin_stream(const Response&, StreamOwner&, uint64_t) override { return false; }
     void send_piece(std::string_view) override {}
@@ -90,6 +94,8 @@ public:
     bool was_refused = true;
 
 private:
+    Framing framing() const { return {.language = language()}; }
+
     Gate& gate_;
     const Address peer_;
     DateLine date_;
@@ -143,7 +149,7 @@ protected:
         const char* address = nullptr;
         int times_before = 1;  // so that what is made once has been made
     };
-    void expect(Code code, const Way& way) {
+    std::string expect(Code code, const Way& way) {
         const std::string own_address = "192.0.2." + std::to_string(++addresses);
         Asked exchange(gate, way.address == nullptr ? own_address : way.address);
         exchange.asked.method = way.method;
@@ -163,6 +169,21 @@ protected:
         EXPECT_TRUE(exchange.was_refused) << way.path;
         EXPECT_EQ(name_of(exchange.refused_with), name_of(code)) << way.path;
         EXPECT_EQ(made, 0u) << name_of(code) << " at " << way.path;
+        return exchange.out;
+    }
+    // The book's word, from its reply to the bytes; the second time, as above.
+    std::string expect_told(Code code, const PurchaseReply& reply) {
+        Asked exchange(gate, "192.0.2.1");
+        exchange.asked.accept_language = "zh-Hant, en;q=0.5";
+        api.purchase_decided(exchange, reply);
+        exchange.out.clear();
+        const uint64_t before = allocations;
+        api.purchase_decided(exchange, reply);
+        const uint64_t made = allocations - before;
+        EXPECT_TRUE(exchange.was_refused) << name_of(code);
+        EXPECT_EQ(name_of(exchange.refused_with), name_of(code));
+        EXPECT_EQ(made, 0u) << name_of(code);
+        return exchange.out;
     }
     std::string bearer(std::string_view buyer) const {
         return "Bearer " + identity->mint(BuyerId(buyer), t0, 60s);
@@ -223,6 +244,14 @@ TEST_F(RefusalTest, NoneOfThemAllocates) {
     expect(Code::rate_limited, {.path = "/v1/sales/gone/purchases",
                                 .authorization = alice_asks,
                                 .times_before = 7});  // her own, before her address's
+    const char* const faulty =
+        R"({"a field that nobody has heard of/~":1,"\u0062":[{"c":1}],"item":7,"quantity":-1,"token":{}})";
+    for (const char* body : {faulty, R"({"item":""})", R"({"item":"phone","quantity":999})"}) {
+        expect(Code::rate_limited,
+               {.path = "/v1/sales/open/purchases", .authorization = alice_asks, .body = body});
+        expect(Code::blocked,
+               {.path = "/v1/sales/open/purchases", .authorization = bearer("mallory"), .body = body});
+    }
     expect(Code::rebuilding, {.path = "/v1/sales/open/purchases", .authorization = bearer("carol")});
 
     const std::string dave_asks = bearer("dave");
@@ -236,6 +265,10 @@ TEST_F(RefusalTest, NoneOfThemAllocates) {
     expect(Code::rebuilding, house);
     expect(Code::rate_limited,  // the house's
            {.path = house.path, .authorization = bearer("frank"), .address = house.address});
+    expect(Code::invalid,  // a token where none is asked for
+           {.path = "/v1/sales/open/purchases",
+            .authorization = bearer("judy"),
+            .body = R"({"item":"phone","token":"not-one-of-ours"})"});
     desk.units_waited = 1000;
     expect(Code::crowded, {.path = "/v1/sales/open/purchases", .authorization = bearer("grace")});
     desk.units_waited = 0;
@@ -254,6 +287,62 @@ TEST_F(RefusalTest, NoneOfThemAllocates) {
     expect(Code::overloaded, {.method = Method::get, .path = "/v1/sales/none"});
     level.set_by_operator({Level::closed}, t0);
     expect(Code::unavailable, {.path = "/v1/sales/open/purchases", .authorization = alice_asks});
+
+    using enum ReserveOutcome;
+    const std::pair<ReserveOutcome, Code> told[] = {{sold_out, Code::sold_out},
+                                                    {sold_out_for_now, Code::sold_out_for_now},
+                                                    {limit_reached, Code::limit_reached},
+                                                    {not_open, Code::not_open},
+                                                    {ended, Code::ended},
+                                                    {paused, Code::paused},
+                                                    {key_mismatch, Code::invalid}};
+    for (const auto& [outcome, code] : told) {
+        expect_told(code, {.purchase = purchase(1), .answer = {.outcome = outcome}});
+    }
+    expect_told(Code::limit_reached,
+                {.purchase = purchase(1), .answer = {.outcome = limit_reached, .purchase = purchase(2)}});
+    expect_told(Code::unknown, {.purchase = purchase(1), .verdict = Verdict::unknown});
+}
+
+// Clients and the contract know these bytes from the time when each was written as JSON.
+TEST_F(RefusalTest, WhatIsPreparedReadsAsIfItWereWrittenForThisBuyer) {
+    const auto written = [](const Problem& problem, const Framing& framing) {
+        std::string out;
+        append_refusal(out, problem, framing, DateLine());
+        return out;
+    };
+    const Framing in_zh_hant{.language = Language::zh_hant};
+    const auto id = *PurchaseId::from_hex("0123456789abcdef00000000fedcba98");
+    using enum ReserveOutcome;
+    EXPECT_EQ(
+        expect_told(Code::limit_reached, {.answer = {.outcome = limit_reached, .purchase = id}}),
+        written({.code = Code::limit_reached, .purchase = "0123456789abcdef00000000fedcba98"}, in_zh_hant));
+    EXPECT_EQ(expect_told(Code::limit_reached, {.answer = {.outcome = limit_reached}}),
+              written({.code = Code::limit_reached}, in_zh_hant));
+    EXPECT_EQ(
+        expect_told(Code::unknown, {.purchase = id, .verdict = Verdict::unknown}),
+        written({.code = Code::unknown,
+                 .detail = "it may have been accepted: ask again with the same Idempotency-Key, or look "
+                           "the purchase up",
+                 .purchase = "0123456789abcdef00000000fedcba98"},
+                in_zh_hant));
+    EXPECT_EQ(expect_told(Code::invalid, {.answer = {.outcome = key_mismatch}}),
+              written({.code = Code::invalid,
+                       .faults = {{"/quantity", "this Idempotency-Key was used with another quantity"}}},
+                      in_zh_hant));
+    EXPECT_EQ(
+        expect(Code::invalid, {.path = "/v1/sales/open/purchases",
+                               .authorization = bearer("alice"),
+                               .body = R"({"item":"phone","token":"not-one-of-ours"})"}),
+        written({.code = Code::invalid, .faults = {{"/token", "this sale asks for no token"}}}, in_zh_hant));
+
+    for (const Framing& framing : {Framing{.is_head = true}, Framing{.closes = true, .retry_after_s = 3}}) {
+        const PreparedRefusal prepared(
+            {.code = Code::unknown, .purchase = std::string(PreparedRefusal::any_purchase)});
+        std::string out;
+        append_refusal(out, prepared, id, framing, DateLine());
+        EXPECT_EQ(out, written({.code = Code::unknown, .purchase = id.hex()}, framing));
+    }
 }
 
 }  // namespace

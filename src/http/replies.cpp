@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "base/log.hpp"
 #include "http/gate.hpp"
+#include "http/response.hpp"
 
 namespace doorbuster {
 
@@ -34,6 +35,11 @@ void Replies::refuse(Exchange& exchange, Code code, std::string_view headers) {
 void Replies::refuse(Exchange& exchange, const Problem& problem) {
     probe_.answered(status_of(problem.code));
     exchange.refuse(problem);
+}
+
+void Replies::refuse(Exchange& exchange, const PreparedRefusal& refusal, const PurchaseId& named) {
+    probe_.answered(status_of(refusal.code()));
+    exchange.refuse(refusal, named);
 }
 
 void Replies::refuse_method(Exchange& exchange, std::string_view allow) {

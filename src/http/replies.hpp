@@ -34,6 +34,7 @@ public:
     void refuse(Exchange&, Code);
     void refuse(Exchange&, Code, std::string_view headers);
     void refuse(Exchange&, const Problem&);
+    void refuse(Exchange&, const PreparedRefusal&, const PurchaseId& named = {});
     void refuse_method(Exchange&, std::string_view allow);
 
     // From any thread: the reply leaves on the exchange's own gate thread.

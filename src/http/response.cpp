@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <vector>
 
 #include "base/check.hpp"
 #include "http/language.hpp"
@@ -97,27 +98,23 @@ void append_problem_head(std::string& out, Code code, Language language, size_t 
     if (code == Code::unauthenticated) out += "WWW-Authenticate: Bearer\r\n";
 }
 
-struct Refusal {
-    std::string head, body;
-};
-
-using Refusals = std::array<std::array<Refusal, languages>, codes>;
-
-const Refusals& refusals() {
-    static const Refusals prepared = [] {
-        Refusals table;
+// The plain ones, by code.
+const std::vector<PreparedRefusal>& refusals() {
+    static const std::vector<PreparedRefusal> prepared = [] {
+        std::vector<PreparedRefusal> table;
         for (size_t code = 0; code < codes; ++code) {
-            for (size_t language = 0; language < languages; ++language) {
-                Refusal& refusal = table[code][language];
-                refusal.body =
-                    problem_body({.code = static_cast<Code>(code)}, static_cast<Language>(language));
-                append_problem_head(refusal.head, static_cast<Code>(code), static_cast<Language>(language),
-                                    refusal.body.size());
-            }
+            table.push_back(PreparedRefusal({.code = static_cast<Code>(code)}));
         }
         return table;
     }();
     return prepared;
+}
+
+void append_hex(std::string& out, const PurchaseId& purchase) {
+    for (const uint8_t byte : purchase.bytes) {
+        out += "0123456789abcdef"[byte >> 4];
+        out += "0123456789abcdef"[byte & 15];
+    }
 }
 
 std::string_view retry_after_of(Code code, const Framing& framing) {
@@ -127,6 +124,20 @@ std::string_view retry_after_of(Code code, const Framing& framing) {
 }
 
 }  // namespace
+
+PreparedRefusal::PreparedRefusal(const Problem& problem) : code_(problem.code) {
+    for (size_t i = 0; i < languages; ++i) {
+        const Language language = static_cast<Language>(i);
+        Bytes& bytes = bytes_[i];
+        bytes.body = problem_body(problem, language);
+        append_problem_head(bytes.head, code_, language, bytes.body.size());
+        if (problem.purchase.empty()) continue;
+        CHECK(problem.purchase == any_purchase);
+        const size_t at = bytes.body.find(any_purchase);
+        bytes.tail = bytes.body.substr(at + any_purchase.size());
+        bytes.body.resize(at);
+    }
+}
 
 void DateLine::set(std::chrono::sys_seconds now) {
     if (now == at_) return;
@@ -171,10 +182,10 @@ void append_refusal(std::string& out, Code code, const Framing& framing, const D
 
 void append_refusal(std::string& out, Code code, std::string_view headers, const Framing& framing,
                     const DateLine& date) {
-    const Refusal& refusal = refusals()[static_cast<size_t>(code)][static_cast<size_t>(framing.language)];
-    out += refusal.head;
+    const PreparedRefusal::Bytes& bytes = refusals()[static_cast<size_t>(code)].in(framing.language);
+    out += bytes.head;
     out += headers;
-    append_rest(out, refusal.body, framing, date);
+    append_rest(out, bytes.body, framing, date);
 }
 
 void append_refusal(std::string& out, const Problem& problem, const Framing& framing, const DateLine& date) {
@@ -182,6 +193,17 @@ void append_refusal(std::string& out, const Problem& problem, const Framing& fra
     append_problem_head(out, problem.code, framing.language, body.size());
     out += retry_after_of(problem.code, framing);
     append_rest(out, body, framing, date);
+}
+
+void append_refusal(std::string& out, const PreparedRefusal& refusal, const PurchaseId& named,
+                    const Framing& framing, const DateLine& date) {
+    const PreparedRefusal::Bytes& bytes = refusal.in(framing.language);
+    out += bytes.head;
+    out += retry_after_of(refusal.code(), framing);
+    append_rest(out, bytes.body, framing, date);
+    if (framing.is_head || bytes.tail.empty()) return;
+    append_hex(out, named);
+    out += bytes.tail;
 }
 
 void prepare_refusals() {

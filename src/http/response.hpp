@@ -1,9 +1,11 @@
 // Writing answers into a connection's output.
 //
 // A refusal is a copy of bytes that were formatted once, at start: no allocation beyond
-// the output's own growth, no JSON.
+// the output's own growth, no JSON. The exception is a Problem, which is written for its one answer: a 422
+// with pointers depends on what was sent.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -35,6 +37,26 @@ struct Framing {
 };
 constexpr uint32_t retry_after_s_max = 3;
 
+// A refusal whose words are all known at start, formatted in each language.
+class PreparedRefusal {
+public:
+    // In the place of a purchase that is known only when somebody is refused.
+    static constexpr std::string_view any_purchase = "00000000000000000000000000000000";
+
+    explicit PreparedRefusal(const Problem&);
+
+    struct Bytes {
+        std::string head, body;
+        std::string tail = {};  // behind the purchase's digits; empty if it names none
+    };
+    Code code() const { return code_; }
+    const Bytes& in(Language language) const { return bytes_[static_cast<size_t>(language)]; }
+
+private:
+    Code code_;
+    std::array<Bytes, languages> bytes_;
+};
+
 void append_answer(std::string& out, const Response&, const Framing&, const DateLine&);
 // Without a length: the body ends with the connection.
 void append_stream_head(std::string& out, const Response&, std::string_view headers, const DateLine&);
@@ -42,6 +64,8 @@ void append_refusal(std::string& out, Code, const Framing&, const DateLine&);
 // `headers` bring their own Retry-After, where the code has one.
 void append_refusal(std::string& out, Code, std::string_view headers, const Framing&, const DateLine&);
 void append_refusal(std::string& out, const Problem&, const Framing&, const DateLine&);
+void append_refusal(std::string& out, const PreparedRefusal&, const PurchaseId& named, const Framing&,
+                    const DateLine&);
 
 // Formats the refusals now, so that the first buyer does not wait for it.
 void prepare_refusals();

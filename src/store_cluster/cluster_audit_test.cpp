@@ -61,7 +61,8 @@ protected:
         for (int i = 0; i < items; ++i) rebuild(i);
     }
     KafkaReader::Options reader_options() {
-        return {.brokers = kafka().brokers(), .topic = topic, .quiet_max = 10ms};
+        return {
+            .brokers = kafka().brokers(), .topic = topic, .broker_wait_max = reports_max, .quiet_max = 10ms};
     }
     static ItemId item(int number) { return ItemId("phone-" + std::to_string(number)); }
     static int32_t partition_of(int of) {

@@ -70,9 +70,10 @@ protected:
             : records(producer(producer_options(topic, 1, message_max))),
               books(
                   *records,
-                  {.redis = {.link = {.address = redis, .call_max = 10s}, .connections = 2},
+                  {.redis = {.link = {.address = redis, .call_max = redis_wait_max}, .connections = 2},
                    .pace = {.wait_max = reports_max},
-                   .look_every = 10ms},
+                   .look_every = 10ms,
+                   .word_wait_max = redis_wait_max},
                   {.on_append = {}, .doubted = [this](const ItemEpoch& one, Doubt doubt, const std::string&) {
                        if (doubt == Doubt::lost) doubted_epoch = one.epoch;
                    }}) {

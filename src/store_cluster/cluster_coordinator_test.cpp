@@ -233,7 +233,9 @@ TEST_F(CoordinatorTest, WhatCameBehindTheSealOfARebuildIsCancelledWhenTheSaleEnd
 }
 
 TEST_F(CoordinatorTest, RebuildsThatWentWellMakeNobodyWaitLongerForTheNext) {
-    Process one(*this, 2min), two(*this, 2min);
+    // The clock runs on while Kafka takes its time: nobody is to take over for that.
+    constexpr milliseconds takeover_after = 24h;
+    Process one(*this, takeover_after), two(*this, takeover_after);
     ASSERT_TRUE(open_by(one));
     // Both look at the same times, and `one` first.
     const auto look_at_both = [&] {
@@ -249,12 +251,10 @@ TEST_F(CoordinatorTest, RebuildsThatWentWellMakeNobodyWaitLongerForTheNext) {
     }
     ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
     ASSERT_TRUE(run({&one, &two}, [&] { return !is_open(); }));  // and here it dies
-    const pg::BootTime died_at = clock;
+    (void)two.coordinator.step(clock += 1s);
     ASSERT_EQ(two.coordinator.figures().rebuilds_begun, 0u);
-    constexpr bool with_worker = false;
-    ASSERT_TRUE(run(
-        {&two}, [&] { return two.coordinator.figures().rebuilds_begun == 1; }, with_worker));
-    EXPECT_LE(clock - died_at, 121s);
+    (void)two.coordinator.step(clock += takeover_after);
+    EXPECT_EQ(two.coordinator.figures().rebuilds_begun, 1u) << "not twice as long, or longer";
     ASSERT_TRUE(run({&two}, [&] { return is_open(); }));
     expect_promises_kept();
 }
@@ -263,10 +263,7 @@ TEST_F(CoordinatorTest, TwoThatTakeASlowRebuildFromEachOtherLetItComeToItsEnd) {
     Process one(*this, 2s), two(*this, 2s);  // the leases alone are waited for for longer
     ASSERT_TRUE(open_by(one));
     ASSERT_TRUE(epochs.ask_for_rebuild(sale, item, "the operator's word").has_value());
-    const pg::BootTime began_at = clock;
-    const auto is_rebuilt = [&] { return is_open() && now().epoch > 2; };
-    ASSERT_TRUE(run({&one, &two}, [&] { return is_rebuilt() || clock - began_at > 300s; }));
-    EXPECT_TRUE(is_rebuilt());
+    ASSERT_TRUE(run({&one, &two}, [&] { return is_open() && now().epoch > 2; }));
     EXPECT_GE(two.coordinator.figures().rebuilds_begun, 1u) << "it was taken over";
     expect_promises_kept();
 }

@@ -24,7 +24,8 @@ TEST_F(LagTest, ItIsWhatAllWorkersTogetherHaveNotPassed) {
         drop.items.back().id = ItemId("phone-" + std::to_string(i));
     }
     ASSERT_TRUE(orders->create_sale(drop, SaleState::open, t0).has_value());
-    const KafkaReader::Options reader{.brokers = kafka().brokers(), .topic = topic, .quiet_max = 10ms};
+    const KafkaReader::Options reader{
+        .brokers = kafka().brokers(), .topic = topic, .broker_wait_max = reports_max, .quiet_max = 10ms};
     pg::Pool pool({.connection = database.options(), .connections = 1, .overflow_max = 1});
     auto ledger =
         KafkaWholeLedger::open({.reader = reader, .partitions = partitions, .read_wait_max = reports_max});

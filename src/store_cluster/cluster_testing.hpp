@@ -47,7 +47,7 @@ protected:
             : connection(postgres),
               redis({.address = test.server->address(),
                      .setup = test.server->address(),
-                     .wait_max = test.redis_answer_max}),
+                     .wait_max = redis_wait_max}),
               coordinator(
                   {connection, redis, *test.records},
                   {.rebuild = {.partitions = 1, .lease = test.lease}, .takeover_after = takeover_after}) {}
@@ -174,7 +174,6 @@ protected:
     const ItemId item{"phone"};
     const BookBucket bucket{sale, item};
     const milliseconds lease = 10s;
-    milliseconds redis_answer_max = redis_wait_max;
 
     TestDatabase database;
     std::unique_ptr<PostgresOrders> orders = database.open();

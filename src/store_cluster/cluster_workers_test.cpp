@@ -183,10 +183,7 @@ TEST_F(ClusterWorkersTest, APartitionThatIsLostStopsThatOneOnly) {
 
 TEST_F(ClusterWorkersTest, StoresThatAreAwayCancelNothingHoweverLongItTakes) {
     accept(1, 60);
-    auto impatient = options("one");
-    impatient.postgres.connect_max = 100ms;
-    impatient.kafka.broker_wait_max = 100ms;
-    ClusterWorkers workers(impatient, ids);
+    ClusterWorkers workers(options("one"), ids);
     ASSERT_TRUE(run({&workers}, [&] { return ordered() == 60; }));
     postgres().stop();
     accept(61, 100);

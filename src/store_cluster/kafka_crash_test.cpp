@@ -13,7 +13,7 @@ class KafkaCrash : public WithKafka {};
 TEST_F(KafkaCrash, WhatWasReportedDurableIsThereAfterAKill) {
     constexpr uint32_t before = 1000, during = 200, after = 300;
     const std::string topic = kafka().create_topic(1);
-    KafkaReader tail = reader(topic);
+    KafkaReader tail = reader(topic, 5s);  // so long it looks for a broker that is away
     const std::vector<KafkaPosition> beginning{{0, 0}};
     ASSERT_TRUE(tail.assign(beginning));
     Reports reports;

@@ -11,7 +11,10 @@ namespace {
 using namespace testing;
 
 KafkaLedger::Options ledger_options(const std::string& topic) {
-    return {.reader = {.brokers = kafka().brokers(), .topic = topic, .quiet_max = 10ms},
+    return {.reader = {.brokers = kafka().brokers(),
+                       .topic = topic,
+                       .broker_wait_max = reports_max,
+                       .quiet_max = 10ms},
             .read_wait_max = reports_max,
             .scan_wait_max = reports_max};
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "store_cluster/kafka_testing.hpp"
 #include "store_cluster/pg_lease_time.hpp"
@@ -143,23 +144,30 @@ TEST_F(KafkaRecordsTest, ACloseWaitsForWhatIsUnderWay) {
 }
 
 TEST_F(KafkaRecordsTest, ABrokerThatStandsStillLeavesTheOutcomeUnknown) {
-    const std::string topic = kafka().create_topic(1);
-    Reports reports;
-    auto options = producer_options(topic, 1, short_message);
-    options.queue_messages_max = 20;
+    const std::string topic = kafka().create_topic(1), full_topic = kafka().create_topic(1);
+    Reports reports, full_reports;
+    auto options = producer_options(topic, 1, short_message), full_options = producer_options(full_topic, 1);
+    options.queue_messages_max = full_options.queue_messages_max = 20;
     const auto records = producer(options);
+    // None of its records is given up while its queue is looked at, however slow this thread is.
+    const auto full = producer(full_options);
     // Connected, so that what follows is really sent.
-    uint32_t next = 0;
+    uint32_t next = 0, full_next = 0;
     ASSERT_TRUE(produce_until_durable(*records, reports, next));
+    ASSERT_TRUE(produce_until_durable(*full, full_reports, full_next));
     const size_t before = reports.count();
 
     kafka().freeze();
+    for (uint32_t i = 0; i < full_options.queue_messages_max; ++i) {
+        ASSERT_TRUE(produce_when_there_is_room(*full, full_reports, full_next++));
+    }
+    const auto refused = produce(*full, full_reports, full_next);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, StoreErrc::unavailable);
+
     for (uint32_t i = 0; i < options.queue_messages_max; ++i) {
         ASSERT_TRUE(produce_when_there_is_room(*records, reports, next++));
     }
-    const auto refused = produce(*records, reports, next);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, StoreErrc::unavailable);
     ASSERT_TRUE(reports.wait_for_all());
     EXPECT_EQ(reports.count(), before + options.queue_messages_max);
     EXPECT_GE(reports.count(KafkaDelivery::unknown), options.queue_messages_max);
@@ -169,6 +177,8 @@ TEST_F(KafkaRecordsTest, ABrokerThatStandsStillLeavesTheOutcomeUnknown) {
     kafka().thaw();
     ASSERT_TRUE(produce_until_durable(*records, reports, next));
     expect_reports_hold(reports, read_whole(topic, 1));
+    ASSERT_TRUE(full_reports.wait_for_all());
+    expect_reports_hold(full_reports, read_whole(full_topic, 1));
 }
 
 // A broker that stands still has what was sent in its socket, and meets it again on the next
@@ -198,14 +208,32 @@ TEST_F(KafkaRecordsTest, WhatIsSentAgainIsWrittenOnce) {
     for (size_t i = 0; i < read.size(); ++i) EXPECT_EQ(number_of(read[i]), i);
 }
 
+// Moves when it is told to: a record has as much time left as the test says, however long that takes.
+class HandedClock final : public pg::VirtualTime {
+public:
+    pg::BootTime now() override { return pg::BootTime(now_ns_); }
+    void pause(std::chrono::microseconds) override {}
+    void pass(pg::BootTime time) { now_ns_ += time.count(); }
+
+private:
+    std::atomic<int64_t> now_ns_{pg::BootTime(1h).count()};
+};
+
 class KafkaReplayTest : public WithKafka {
 protected:
-    // Connected, and the broker stands still with `count` records of it, from 1 on.
+    void TearDown() override { pg::virtual_time = nullptr; }
+    // Connected, and the broker stands still with `count` records of it, from 1 on. From here on records are
+    // given up by `clock`.
     void stand_still_with(uint32_t count, milliseconds message_max = reports_max / 2) {
         topic = kafka().create_topic(1);
         records = producer(producer_options(topic, 1, message_max));
-        ASSERT_TRUE(produce(*records, reports, 0));
+        // Its report comes on the thread that replays, which has the clock from then on.
+        ASSERT_TRUE(records->produce(accepted(0), [this, told = reports.expect(0)](const auto& report) {
+            pg::virtual_time = &clock;
+            told(report);
+        }));
         ASSERT_TRUE(reports.wait_for_all());
+        pg::virtual_time = &clock;
         kafka().freeze();
         for (uint32_t i = 1; i <= count; ++i) ASSERT_TRUE(produce(*records, reports, i));
     }
@@ -230,28 +258,9 @@ protected:
     }
 
     std::string topic;
+    HandedClock clock;
     Reports reports;
     std::unique_ptr<KafkaRecords> records;
-};
-
-// Produces as if it were so much earlier.
-class Earlier final : public pg::VirtualTime {
-public:
-    explicit Earlier(milliseconds by) : by_(by) { pg::virtual_time = this; }
-    ~Earlier() override { pg::virtual_time = nullptr; }
-    Earlier(const Earlier&) = delete;
-    Earlier& operator=(const Earlier&) = delete;
-
-    pg::BootTime now() override {
-        pg::virtual_time = nullptr;
-        const pg::BootTime real = pg::boot_time();
-        pg::virtual_time = this;
-        return real - by_;
-    }
-    void pause(std::chrono::microseconds) override {}
-
-private:
-    const milliseconds by_;
 };
 
 TEST_F(KafkaReplayTest, WhatAFailedProducerHadInHandBecomesDurableByItself) {
@@ -283,12 +292,8 @@ TEST_F(KafkaReplayTest, AProducerThatFailsDuringTheReplayLosesNothing) {
 }
 
 TEST_F(KafkaReplayTest, WhatHasTooLittleTimeLeftIsUnknownAndTheRestIsReplayed) {
-    stand_still_with(0);
-    const milliseconds message_max = producer_options(topic, 1).message_max;
-    {
-        const Earlier produced(message_max * 7 / 8);
-        for (uint32_t i = 1; i <= 10; ++i) ASSERT_TRUE(produce(*records, reports, i));
-    }
+    stand_still_with(10);
+    clock.pass(producer_options(topic, 1).message_max * 7 / 8);
     for (uint32_t i = 11; i <= 20; ++i) ASSERT_TRUE(produce(*records, reports, i));
     fail_producer();
     ASSERT_TRUE(reports.wait_for(1 + 10));
@@ -302,13 +307,11 @@ TEST_F(KafkaReplayTest, WhatHasTooLittleTimeLeftIsUnknownAndTheRestIsReplayed) {
 }
 
 TEST_F(KafkaReplayTest, AReplayTakesNoLongerThanTheRecordMay) {
-    // A broker that stands still for longer than its session (9 s) is fenced when it wakes.
-    constexpr milliseconds message_max = 8s;
-    stand_still_with(0, message_max);
-    {
-        const Earlier produced(message_max * 5 / 8);
-        for (uint32_t i = 1; i <= 10; ++i) ASSERT_TRUE(produce(*records, reports, i));
-    }
+    // More than a quarter, so that it is replayed. A broker that stands still for longer than its session
+    // (9 s) is fenced when it wakes.
+    constexpr milliseconds message_max = 16s, left = 5s;
+    stand_still_with(10, message_max);
+    clock.pass(message_max - left);
     const auto failed_at = std::chrono::steady_clock::now();
     fail_producer();
     expect_heard(10, KafkaDelivery::unknown);

@@ -134,8 +134,9 @@ inline StoreResult<void> produce_when_there_is_room(KafkaRecords& records, Repor
     return taken;
 }
 
-inline KafkaReader reader(const std::string& topic) {
-    auto opened = KafkaReader::open({.brokers = kafka().brokers(), .topic = topic});
+inline KafkaReader reader(const std::string& topic, milliseconds broker_wait_max = reports_max) {
+    auto opened =
+        KafkaReader::open({.brokers = kafka().brokers(), .topic = topic, .broker_wait_max = broker_wait_max});
     if (!opened) throw std::runtime_error(opened.error().text());
     return std::move(*opened);
 }

@@ -19,11 +19,13 @@ protected:
         WithKafka::SetUp();
         if (IsSkipped() || HasFatalFailure()) return;
         topic = kafka().create_topic(partitions);
-        auto opened = KafkaWholeLedger::open(
-            {.reader = {.brokers = kafka().brokers(), .topic = topic, .quiet_max = 10ms},
-             .partitions = partitions,
-             .read_wait_max = reports_max,
-             .scan_records_max = 40});
+        auto opened = KafkaWholeLedger::open({.reader = {.brokers = kafka().brokers(),
+                                                         .topic = topic,
+                                                         .broker_wait_max = reports_max,
+                                                         .quiet_max = 10ms},
+                                              .partitions = partitions,
+                                              .read_wait_max = reports_max,
+                                              .scan_records_max = 40});
         ASSERT_TRUE(opened.has_value());
         ledger = std::move(*opened);
         records = producer(producer_options(topic, partitions));

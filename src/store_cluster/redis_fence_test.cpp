@@ -79,7 +79,8 @@ TEST(RedisFence, AReplicaThatArrivesInMidSaleEndsNoLease) {
 // Another item's rebuild sees to it that the functions are there.
 TEST(RedisFence, TheFunctionsAreLoadedOnlyWhereTheseVeryOnesAreMissing) {
     LoadedBook book(5, soon, on_a_port);
-    RedisCaller caller({.address = book.server.address(), .setup = book.server.address()});
+    RedisCaller caller(
+        {.address = book.server.address(), .setup = book.server.address(), .wait_max = redis_wait_max});
     RedisServer other(soon, on_a_port);
     RedisSession replica = other.connect();
     follow(replica, book.server);

@@ -81,7 +81,11 @@ public:
         waitpid(pid_, nullptr, 0);
         pid_ = 0;
     }
-    void freeze() { kill(pid_, SIGSTOP); }
+    // It stands still when the kernel says so.
+    void freeze() {
+        kill(pid_, SIGSTOP);
+        if (waitpid(pid_, nullptr, WUNTRACED) != pid_) throw std::runtime_error("redis-server does not stop");
+    }
     void thaw() { kill(pid_, SIGCONT); }
 
     RedisAddress address() const { return {.socket = folder_ + "/redis"}; }

@@ -6,7 +6,11 @@ import struct
 
 from lib.jwt import encode
 
-VERSION, MAC_BYTES = 1, 16
+MAC_BYTES = 16
+
+
+def digest(key: bytes, *parts: bytes) -> bytes:
+    return hmac.new(key, b"".join(bytes([len(part)]) + part for part in parts), hashlib.sha256).digest()
 
 
 class Forge:
@@ -17,26 +21,32 @@ class Forge:
         self.key_id = hashlib.sha256(self._key).digest()[:2]
 
     def sign(self, *parts: bytes) -> bytes:
-        message = b"".join(bytes([len(part)]) + part for part in parts)
-        return hmac.new(self._key, message, hashlib.sha256).digest()[:MAC_BYTES]
+        return digest(self._key, *parts)[:MAC_BYTES]
 
 
 class TokenForge(Forge):
+    """An item's tokens have a key of their own."""
+
+    VERSION = 2
+
     def __init__(self, secret: str):
         super().__init__(secret, "purchase token")
 
     def mint(self, sale: str, item: str, buyer: str, issued_at_ms: int, expires_at_ms: int) -> str:
-        fields = struct.pack(">B2sQQ16s", VERSION, self.key_id, issued_at_ms, expires_at_ms, secrets.token_bytes(16))
-        return encode(fields + self.sign(fields, sale.encode(), item.encode(), buyer.encode()))
+        fields = struct.pack(">QQ16s", issued_at_ms, expires_at_ms, secrets.token_bytes(16))
+        mac = digest(digest(self._key, sale.encode(), item.encode()), fields, buyer.encode())[:MAC_BYTES]
+        return encode(struct.pack(">B2s", self.VERSION, self.key_id) + fields + mac)
 
 
 class ImageForge(Forge):
     """Checks without a picture, whose answer is known: what a person who reads well has in hand."""
 
+    VERSION = 1
+
     def __init__(self, secret: str):
         super().__init__(secret, "image check")
 
     def make(self, sale: str, buyer: str, answer: str, expires_at_ms: int) -> str:
-        head = struct.pack(">B2s16sQ", VERSION, self.key_id, secrets.token_bytes(16), expires_at_ms)
+        head = struct.pack(">B2s16sQ", self.VERSION, self.key_id, secrets.token_bytes(16), expires_at_ms)
         fields = head + self.sign(b"answer", head, answer.encode())
         return encode(fields + self.sign(b"id", fields, sale.encode(), buyer.encode()))

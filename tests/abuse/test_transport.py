@@ -107,8 +107,9 @@ def test_23_slow_heads_slow_bodies_and_readers_that_never_read(shop, scene):
     scene.honest(sale)
 
 
-@pytest.mark.parametrize("sent", [b"", b"P", b"POST /v1/time HTTP/1.1\r\nHost: shop\r\nContent-Length: 9\r\n\r\n{", b"nonsense\r\n\r\n"],
-                         ids=["silent", "slow head", "slow body", "never closes"])
+@pytest.mark.parametrize("sent", [b"", b"P", b"POST /v1/time HTTP/1.1\r\nHost: shop\r\nContent-Length: 9\r\n\r\n{", b"nonsense\r\n\r\n",
+                                  get("/openapi.json") * 200],  # far more than the kernel keeps for who does not read
+                         ids=["silent", "slow head", "slow body", "never closes", "never reads"])
 def test_23_one_address_that_holds_every_connection(serving, sent):
     with serving(DOORBUSTER_SERVER__THREADS="1", DOORBUSTER_SERVER__CONNECTIONS_MAX=str(CONNECTIONS_MAX)) as shop:
         scene = Scene(shop)

@@ -3,13 +3,14 @@
 
   boundary.py --at N [--again-at N] [--mode kill|half|power] [--seed N] [--keep FOLDER]
 repeats one crash, or one and a second in the restart;
-  boundary.py --every N [--mode …]
+  boundary.py --every N [--crashes-max N] [--mode …]
 crashes at every Nth boundary until a promise is broken. Which boundary comes at which number depends a little on how the server's
 threads take turns; the operation that it met is printed.
 """
 import argparse
 import itertools
 import json
+import re
 import shutil
 import signal
 import sqlite3
@@ -33,6 +34,7 @@ from script import Script, Unanswered, Unexpected
 CRASHABLE = lib.server.BINARY.with_name("doorbuster-crashable")
 RECOUNT = lib.server.BINARY.with_name("doorbuster-recount")
 AT_ONCE = 8  # servers; each waits more than it works
+PROMISE = re.compile(r"(P\d+|recount): ")  # a judge's words; anything else went wrong on the way to it
 CHUNK = 32  # crashes; more than the length of the script differs from run to run, in steps of a commit
 
 
@@ -60,7 +62,8 @@ class Outcome:
         if self.crash.again_at:
             again += f" --again-at={self.crash.again_at}"
             met += f", then at a {self.died_again_at or 'clean end'}"
-        return f"{again} (at a {met}): " + "; ".join(self.broken[:5])
+        promises_first = sorted(self.broken, key=lambda what: PROMISE.match(what) is None)
+        return f"{again} (at a {met}): " + "; ".join(promises_first[:5])
 
 
 def run_until_dead(server: Server, script: Script, outcome: Outcome, at: int, meets_checkpoint: bool) -> dict:
@@ -99,8 +102,10 @@ def run_to_the_end(server: Server, script: Script, outcome: Outcome) -> None:
 
 def judge(data: Path, script: Script, outcome: Outcome) -> None:
     recounted = subprocess.run([RECOUNT, data], capture_output=True, text=True)
-    if recounted.returncode != 0:
-        outcome.broken += [f"recount: {line}" for line in (recounted.stdout + recounted.stderr).splitlines()]
+    if recounted.returncode == 1:
+        outcome.broken += [f"recount: {line}" for line in recounted.stdout.splitlines()]
+    elif recounted.returncode != 0:
+        outcome.broken.append(f"the records cannot be recounted: {recounted.stdout + recounted.stderr}")
     try:
         judged = check_all(data, Histories(script.history), script.restocks)
     except sqlite3.Error as error:
@@ -133,13 +138,14 @@ def run_once(folder: Path, crash: Crash) -> Outcome:
 
 
 def run_all(folder: Path, crashes: Iterator[Crash], until_broken: bool = False) -> list:
-    """One outcome per crash, several at a time, until they come after the end of the script."""
+    """One outcome per crash, several at a time, until there are no more or they come after the end of the script."""
     outcomes = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         while True:
-            some = [(folder / f"{number}", next(crashes)) for number in range(len(outcomes), len(outcomes) + CHUNK)]
+            numbers = range(len(outcomes), len(outcomes) + CHUNK)
+            some = [(folder / f"{number}", crash) for number, crash in zip(numbers, crashes)]
             outcomes += pool.map(lambda pair: run_once(*pair), some)
-            if not any(outcome.died_at for outcome in outcomes[-CHUNK:]):
+            if len(some) < CHUNK or not any(outcome.died_at for outcome in outcomes[-CHUNK:]):
                 return outcomes
             if until_broken and any(outcome.broken for outcome in outcomes):
                 return outcomes
@@ -150,6 +156,7 @@ def main() -> int:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--at", type=int)
     which.add_argument("--every", type=int)
+    parser.add_argument("--crashes-max", type=int, help="with --every: no more than so many")
     parser.add_argument("--again-at", type=int, default=0)
     parser.add_argument("--mode", choices=("kill", "half", "power"), default="kill")
     parser.add_argument("--seed", type=int, default=0)
@@ -160,7 +167,7 @@ def main() -> int:
         folder = options.keep or Path(scratch)
         if options.every:
             crashes = (Crash(at, options.mode, options.seed) for at in itertools.count(options.every, options.every))
-            outcomes = run_all(folder, crashes, until_broken=True)
+            outcomes = run_all(folder, itertools.islice(crashes, options.crashes_max), until_broken=True)
         else:
             crash = Crash(options.at, options.mode, options.seed, again_at=options.again_at)
             outcomes = [run_once(folder / "server", crash)]

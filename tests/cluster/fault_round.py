@@ -29,10 +29,10 @@ LAST_PLACES = 8
 PAUSE_S = 0.02  # between two tries of one who heard no yes
 
 
-def is_open(gate: Client, sale: str) -> bool:
-    """A gate hears of a new sale a moment after the one that made it."""
+def shows(gate: Client, sale: str, state: str) -> bool:
+    """A gate hears of a new sale, and of what becomes of it, a moment after the one that made it."""
     answer = gate.get(f"/v1/sales/{sale}")
-    return answer.status == 200 and answer.json["state"] == "open"
+    return answer.status == 200 and answer.json["state"] == state
 
 
 class Round:
@@ -70,7 +70,7 @@ class Round:
         admin.close()
         for port in self.cluster.ports.gates:
             gate = Client(port, "public")
-            until(f"{self.sale} is open at every gate", lambda: is_open(gate, self.sale))
+            until(f"{self.sale} is open at every gate", lambda: shows(gate, self.sale, "open"))
             gate.close()
 
     def close_sale(self) -> None:

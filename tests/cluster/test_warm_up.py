@@ -34,6 +34,7 @@ def test_a_sale_stays_warming_until_what_is_wrong_is_mended(cluster, site, opera
             status = site.admin.get(f"/v1/sales/{sale}/status").json
             return status if "redis.eviction" in [finding["check"] for finding in status["warm_up"]] else None
         assert eventually("the status says what holds the sale", held)["sale"]["state"] == "warming"
+        site.is_everywhere(sale, "warming")
         assert buy(site.buyer(), sale).code == "not_open"
         assert b"doorbuster_sales_late 1" in site.admin.get("/metrics").body
         for words in (["sale", "status", sale], ["sale", "warm", sale]):

@@ -2,11 +2,13 @@
 //
 // The first byte says how large the packets are. However the bytes are cut into packets, the
 // handler hears the same requests and the client the same answers, one for each and at most one
-// refusal behind them; and when the client has gone, nothing of it stays open.
+// refusal behind them; and when the client has gone, nothing of it stays open. Where a newcomer wants its
+// place with each packet, the handler hears the same up to where it had to go.
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "base/check.hpp"
@@ -40,7 +42,9 @@ struct Talk {
     friend bool operator==(const Talk&, const Talk&) = default;
 };
 
-Talk talk(std::string_view bytes, size_t packet_size) {
+enum class Room : uint8_t { ample, wanted };
+
+Talk talk(std::string_view bytes, size_t packet_size, Room room) {
     // Kept: the Date that all answers carry is the one of its making.
     static EventLoop loop;
     static Gate gate(0, {.listen = "127.0.0.1:0"});
@@ -57,14 +61,24 @@ Talk talk(std::string_view bytes, size_t packet_size) {
     const auto listen = [&] {
         while (loop.run_once()) {
         }
-        char room[4096];
-        for (ssize_t got; (got = ::recv(ends[0], room, sizeof room, MSG_DONTWAIT)) > 0;) {
-            talk.said.append(room, static_cast<size_t>(got));
+        char part[4096];
+        for (ssize_t got; (got = ::recv(ends[0], part, sizeof part, MSG_DONTWAIT)) > 0;) {
+            talk.said.append(part, static_cast<size_t>(got));
         }
+    };
+    // With the packet unread, and with its answers not yet on their way, in turn.
+    const auto make_room = [&](bool is_read) {
+        static auto now = std::chrono::steady_clock::now();
+        connections.tick(now += std::chrono::seconds(1));
+        connections.gather([&] {
+            if (is_read) loop.run_once();
+            static_cast<void>(connections.make_room());
+        });
     };
     for (size_t at = 0; at < bytes.size(); at += packet_size) {
         const std::string_view packet = bytes.substr(at, packet_size);
         if (::send(ends[0], packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
+        if (room == Room::wanted) make_room(at / packet_size % 2 == 1);
         listen();
     }
     ::shutdown(ends[0], SHUT_WR);
@@ -84,7 +98,9 @@ Talk talk(std::string_view bytes, size_t packet_size) {
 void fuzz(std::string_view input) {
     const size_t packet_size = 1 + static_cast<uint8_t>(input.front());
     const std::string text(input.substr(1));
-    CHECK(talk(text, packet_size) == talk(text, std::max<size_t>(1, text.size())));
+    const Talk whole = talk(text, std::max<size_t>(1, text.size()), Room::ample);
+    CHECK(talk(text, packet_size, Room::ample) == whole);
+    CHECK(whole.heard.starts_with(talk(text, packet_size, Room::wanted).heard));
 }
 
 }  // namespace

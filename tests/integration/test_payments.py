@@ -31,8 +31,14 @@ def order_of(shop, sale, buyer):
 
 
 def becomes(buyer, order, *states):
-    return eventually(f"the order is {states}", lambda: (seen := buyer.get(f"/v1/orders/{order}").json)["state"] in states
-                      and seen)
+    """The order, once it is so; what is busy is asked again."""
+    def probe():
+        answer = buyer.get(f"/v1/orders/{order}")
+        if answer.status == 503:
+            return None
+        assert answer.status == 200, answer.body
+        return answer.json if answer.json["state"] in states else None
+    return eventually(f"the order is {states}", probe)
 
 
 def press(url: str, button: str) -> bytes:

@@ -39,6 +39,10 @@ MUTANTS = [
            "if (purchase.hold != HoldState::finished) entry->book.restore(purchase.acceptance, purchase.hold);"),
     Mutant("the_rebuild_forgets_the_ledger", "src/shard/rebuild.cpp",
            "for (const LedgerRecord& record : *records) shard.restore(record);", ""),
+    Mutant("half_a_rebuild_is_taken_for_a_whole_one", "src/shard/rebuild.cpp",
+           "if (!visited) return visited.error();", ""),
+    Mutant("a_stop_does_not_hurry", "src/orders/worker.hpp",
+           "void hurry() {", "void hurry() { return;"),
     Mutant("dedupe_after_deduct", "src/sale/book.cpp",
            "if (const Hold* own = find(command.purchase)) {",
            "if (const Hold* own = find(command.purchase)) { if (stock_.units_available >= command.units) "
