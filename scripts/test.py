@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -253,7 +254,7 @@ def run_cluster(options) -> Count:
 
 def run_sim(options) -> Count:
     """Two tests: fresh seeds for a while, of one process and of the cluster. It says itself which seed shows a failure
-    again. A minute of two cores is worth 5,000 seeds of one process; in CPU, which a busy machine does not change."""
+    again. A minute of two cores is worth 5,000 seeds of one process: 24 ms of CPU each, where 5 are usual."""
     seeds_per_minute = 5000
     is_long = is_whole("sim", options)
     seconds = options.sim_seconds or (60 if is_long else 20)
@@ -387,19 +388,30 @@ class Builds:
                 preset, *its_targets = build.split()
                 targets.setdefault(preset, set()).update(its_targets)
         self._pool = ThreadPoolExecutor(1)
+        self._running = None
         self._builds = {preset: self._pool.submit(self._build, preset, sorted(its_targets), number > 0)
                         for number, (preset, its_targets) in enumerate(targets.items())}
         self.lines = []
 
-    @staticmethod
-    def _build(preset: str, targets: list, is_beside: bool):
+    def _build(self, preset: str, targets: list, is_beside: bool):
         command = [ROOT / "scripts" / "build", preset, *targets]
         began = time.monotonic()
-        if is_beside:
-            result = subprocess.run(["nice", "-n", "19", *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if is_beside:  # in a group of its own, so that all of it can be ended
+            self._running = subprocess.Popen(["nice", "-n", "19", *command], process_group=0, stdin=subprocess.DEVNULL,
+                                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         else:
-            result = subprocess.run(command)
-        return result.returncode, result.stdout or "", time.monotonic() - began, is_beside
+            self._running = subprocess.Popen(command)
+        said, _ = self._running.communicate()
+        return self._running.returncode, said or "", time.monotonic() - began, is_beside
+
+    def stop(self) -> None:
+        """Nothing is built for nobody."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._running and self._running.poll() is None:
+            if os.getpgid(self._running.pid) == self._running.pid:
+                os.killpg(self._running.pid, signal.SIGTERM)
+            else:
+                self._running.terminate()
 
     def wait_for(self, presets) -> bool:
         """Whether they are there."""
@@ -407,7 +419,6 @@ class Builds:
             status, said, took, is_beside = self._builds.pop(preset).result()
             print(said, end="", flush=True)
             if status != 0:
-                self._pool.shutdown(wait=False, cancel_futures=True)
                 return False
             self.lines.append(f"{'build ' + preset:14} ({took:.1f} s{', beside the tests' if is_beside else ''})")
         return True
@@ -416,10 +427,7 @@ class Builds:
         return list(self._builds)[:1]
 
 
-def main() -> int:
-    options = parse_arguments()
-    chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
-    builds = Builds(chosen, options)
+def run_parts(chosen: list, builds: Builds, options: argparse.Namespace) -> Count:
     total = Count()
     lines = []
     is_built = builds.wait_for(builds.first())
@@ -435,6 +443,18 @@ def main() -> int:
             total += count
     if len(builds.lines + lines) > 1:
         print("\n".join(builds.lines + lines))
+    return total
+
+
+def main() -> int:
+    options = parse_arguments()
+    chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    builds = Builds(chosen, options)
+    try:
+        total = run_parts(chosen, builds, options)
+    finally:
+        builds.stop()
     print(total)
     return 1 if total.failed else 0
 

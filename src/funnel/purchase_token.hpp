@@ -4,7 +4,7 @@
 // then. The purchase id in it is the idempotency key, so a used token needs no store: replaying
 // it finds its own purchase.
 //
-//   base64url( version 1 | key id 2 | issued_at_ms 8 | expires_at_ms 8 | purchase 16 | mac 16 )
+//   base64url( version | key id 2 bytes | issued_at_ms 8 | expires_at_ms 8 | purchase 16 | mac 16 )
 //
 // Sale, item and buyer are not in the text; the signature covers them, so a token opens only for
 // those it was made for. Sale and item are in the key (ItemTokens), so that a name of theirs costs nothing at

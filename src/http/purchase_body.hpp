@@ -1,6 +1,6 @@
 // PurchaseBody: what a buyer asks for, read from the request without allocating.
 //
-//   {"item":"phone","quantity":1,"token":"AQAB…"}
+//   {"item":"phone","quantity":1,"token":"AgAB…"}
 //
 // Closed: a field that is not known is a fault, so that nobody believes that a price
 // or a status in the body counts.

@@ -89,15 +89,15 @@ def run_store_tests() -> subprocess.CompletedProcess:
 
 
 def crash_at_boundaries(*options: str, seconds_max: int) -> subprocess.CompletedProcess:
-    """In a session of its own, so that no server is left behind where it has to be ended."""
+    """In a group of its own, so that no server is left behind where it has to be ended."""
     shutil.copy(RELEASE / "doorbuster-recount", WORK / "doorbuster-recount")
     environment = {**os.environ, "DOORBUSTER_BINARY": str(WORK / "doorbuster")}
     command = ["/usr/bin/python3", ROOT / "tests" / "boundary" / "boundary.py", *options]
     running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+                               process_group=0)
     try:
         said = running.communicate(timeout=seconds_max)
-    except BaseException:  # also ^C, which another session does not hear
+    except BaseException:  # also ^C, which another group does not hear
         os.killpg(running.pid, signal.SIGKILL)
         running.communicate()
         raise
