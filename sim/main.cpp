@@ -165,7 +165,7 @@ struct Demands {
 
 struct UnderWay {
     uint64_t seed = 0;
-    unsigned looks = 0;  // that have found it, a second apart: a process that was stopped meanwhile counts none
+    unsigned looks = 0;  // that found it, a second apart: while the process is stopped there are none
 };
 
 // A core of it shows where it hangs.
