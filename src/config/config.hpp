@@ -460,9 +460,10 @@ struct OrdersOptions : OptionGroup {
     Option<uint32_t> rate_per_second_max{
         *this,
         "rate_per_second_max",
-        5000,
-        {.min = 1, .max = 1'000'000},
-        "Orders made from acceptances per second, by each process that makes them. Lower spares the database "
+        0,
+        {.max = 1'000'000},
+        "Orders made from acceptances per second, by each process that makes them; 0 what suits the store: "
+        "20000 in the embedded one, 5000 in PostgreSQL, which has others to serve. Lower spares the database "
         "and the shop behind; winners then wait longer for their order, never for their yes."};
     Option<uint32_t> batch_max{
         *this,

@@ -12,7 +12,6 @@ void DelaySensor::ticked(Uptime due, Uptime now) {
     while (delay < shortest &&
            !shortest_us_.compare_exchange_weak(shortest, delay, std::memory_order_relaxed)) {
     }
-    next_due_us_.store((now + period).count(), std::memory_order_relaxed);
 }
 
 Uptime DelaySensor::take(Uptime now) {
@@ -47,12 +46,21 @@ OverloadWatch::OverloadWatch(std::vector<DelaySensor*> gates, QueueDelay queue_d
 
 void OverloadWatch::tick(Uptime uptime, Instant now) {
     if (!is_on_) return;
-    shortest_queue_delay_ = std::min(shortest_queue_delay_, queue_delay_());
+    const Uptime queue_delay = queue_delay_();
+    shortest_queue_delay_ = std::min(shortest_queue_delay_, queue_delay);
     if (!has_begun_) {
         has_begun_ = true;
         interval_ends_ = uptime + interval;
     }
-    if (uptime >= interval_ends_) finish_interval(uptime, now);
+    if (uptime < interval_ends_) return;
+    finish_interval(uptime, now);
+    shortest_queue_delay_ = queue_delay;  // the end of one interval is the beginning of the next
+}
+
+Uptime OverloadWatch::rest(Uptime uptime) const {
+    if (!is_on_) return interval;
+    if (has_begun_ && shortest_queue_delay_ > Uptime(0)) return period;
+    return std::clamp(interval_ends_ - uptime, Uptime(milliseconds(1)), interval);
 }
 
 void OverloadWatch::finish_interval(Uptime uptime, Instant now) {
@@ -69,7 +77,6 @@ void OverloadWatch::finish_interval(Uptime uptime, Instant now) {
                   {"gate_delay_ms", ms(sample.gate_delay)},
                   {"queue_delay_ms", ms(sample.queue_delay)}});
     }
-    shortest_queue_delay_ = Uptime::max();
     // From now, not from when it should have ended: a late watch must not count one wait twice.
     interval_ends_ = uptime + interval;
 }

@@ -30,8 +30,12 @@ class DelaySensor {
 public:
     static constexpr Uptime period = milliseconds(10);
 
-    // The gate's timer that was due at `due` runs at `now`, and will be due `period` later.
+    // The gate's timer that was due at `due` runs at `now`.
     void ticked(Uptime due, Uptime now);
+    // It will be due then.
+    void expects(Uptime due) { next_due_us_.store(due.count(), std::memory_order_relaxed); }
+    // The gate has nothing to do, and no timer runs: nothing can be overdue.
+    void rests() { next_due_us_.store(none, std::memory_order_relaxed); }
 
     // The shortest delay since the last take. Where the timer has not run at all, how long it is
     // overdue: a thread that hangs sends no figures.
@@ -40,7 +44,7 @@ public:
 private:
     static constexpr int64_t none = INT64_MAX;
     std::atomic<int64_t> shortest_us_{none};
-    std::atomic<int64_t> next_due_us_{none};  // none until the first tick
+    std::atomic<int64_t> next_due_us_{none};  // none while no timer runs
 };
 
 struct OverloadTargets {
@@ -78,7 +82,7 @@ private:
 class OverloadWatch {
 public:
     static constexpr Uptime interval = milliseconds(100);
-    // How often tick wants to be called, so that the shortest wait of an interval is seen.
+    // How often the queue is looked at, so that the shortest wait of an interval is seen.
     static constexpr Uptime period = milliseconds(20);
 
     // How long the book's work makes a purchase wait. Not what a pace adds: that is no overload.
@@ -89,6 +93,10 @@ public:
 
     // Samples the queue; once per interval steps the detector and sets the level.
     void tick(Uptime uptime, Instant now);
+
+    // How long until tick wants to be called again, right behind a call. Nothing is shorter than no wait at
+    // all: once it was seen, the rest of the interval has nothing to add.
+    Uptime rest(Uptime uptime) const;
 
     // Off: the level that the detector asked for is taken back, nothing is sampled.
     void set_targets(const OverloadTargets&, bool is_on, Instant now);

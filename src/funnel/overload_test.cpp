@@ -67,14 +67,25 @@ TEST(DelaySensor, TellsTheShortestDelayOnce) {
     sensor.ticked(ms(1080), ms(1120));
     sensor.ticked(ms(1130), ms(1190));
     EXPECT_EQ(sensor.take(ms(1195)), ms(40));
-    EXPECT_EQ(sensor.take(ms(1195)), ms(0)) << "the next tick is not due yet";
+    EXPECT_EQ(sensor.take(ms(1195)), ms(0)) << "told once";
 }
 
 TEST(DelaySensor, AThreadThatHangsIsOverdue) {
     DelaySensor sensor;
     sensor.ticked(ms(1000), ms(1000));
+    sensor.expects(ms(1010));
     (void)sensor.take(ms(1000));
+    EXPECT_EQ(sensor.take(ms(1005)), ms(0)) << "it is not due yet";
     EXPECT_EQ(sensor.take(ms(1310)), ms(300));
+}
+
+TEST(DelaySensor, WhoRestsIsNotOverdue) {
+    DelaySensor sensor;
+    sensor.expects(ms(1010));
+    sensor.ticked(ms(1010), ms(1013));
+    sensor.rests();
+    EXPECT_EQ(sensor.take(ms(1500)), ms(3));
+    EXPECT_EQ(sensor.take(ms(9000)), ms(0));
 }
 
 TEST(DelaySensor, ATimerThatRunsEarlyIsNotLate) {
@@ -140,6 +151,38 @@ TEST_F(Watch, AQueueThatEmptiesOnceInEveryIntervalIsNotOverloaded) {
     queue_delay_ = ms(1900);
     pass(ms(1000), ms(0));
     EXPECT_EQ(level_.in_force(), purchase_only);
+}
+
+TEST_F(Watch, RestsUntilTheEndOfTheIntervalOnceTheQueueWasSeenEmpty) {
+    watch_.tick(uptime_, t0);
+    EXPECT_EQ(watch_.rest(uptime_), OverloadWatch::interval);
+    uptime_ += OverloadWatch::interval;
+    watch_.tick(uptime_, t0);
+    EXPECT_EQ(watch_.rest(uptime_), OverloadWatch::interval) << "one look serves the end and the beginning";
+}
+
+TEST_F(Watch, LooksOftenWhileTheQueueIsNotEmpty) {
+    queue_delay_ = ms(1);
+    watch_.tick(uptime_, t0);
+    EXPECT_EQ(watch_.rest(uptime_), OverloadWatch::period);
+    uptime_ += OverloadWatch::period;
+    queue_delay_ = ms(0);
+    watch_.tick(uptime_, t0);
+    EXPECT_EQ(watch_.rest(uptime_), OverloadWatch::interval - OverloadWatch::period);
+}
+
+TEST_F(Watch, FindsAFloodAlthoughItRestedBefore) {
+    const auto run_for = [&](Uptime time) {
+        for (const Uptime end = uptime_ + time; uptime_ < end; uptime_ += watch_.rest(uptime_))
+            watch_.tick(uptime_, t0);
+    };
+    run_for(ms(2000));
+    queue_delay_ = ms(600);
+    run_for(ms(1000));
+    EXPECT_EQ(level_.in_force(), purchase_only);
+    queue_delay_ = ms(0);
+    run_for(ms(1000));
+    EXPECT_EQ(level_.in_force(), normal);
 }
 
 TEST_F(Watch, SwitchedOffItTakesItsLevelBack) {

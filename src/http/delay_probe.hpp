@@ -4,6 +4,9 @@
 // the sockets that were ready before it, as every request does. (A timer of the loop is looked at in every
 // turn, and would tell nothing of those that wait for the next ones.)
 //
+// A gate to which nothing has happened since the last time keeps nobody waiting: then no timer runs, until
+// something happens. So an idle gate sleeps.
+//
 // Thread safety: none; what it finds is read through the sensor.
 #pragma once
 
@@ -11,6 +14,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <system_error>
 
 #include "base/check.hpp"
@@ -24,27 +28,25 @@ class DelayProbe final : public EventLoop::Watcher {
 public:
     DelayProbe(EventLoop& loop, DelaySensor& sensor) : loop_(loop), sensor_(sensor) {}
 
-    // From when somebody asks for it: a hundred times a second is much for an idle gate.
+    // From when somebody asks for it.
     void begin() {
         if (timer_.is_open()) return;
         timer_ = Descriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
         if (!timer_.is_open() || !loop_.watch(timer_, *this)) {
             throw std::system_error(errno, std::generic_category(), "the timer of a gate's delay");
         }
-        due_ = uptime();
-        ready({});
+        expect(uptime());
     }
 
     void ready(EventLoop::Readiness) override {
         const Uptime now = uptime();
-        if (now < due_) return;  // of an earlier setting
-        sensor_.ticked(due_, now);
-        due_ = now + DelaySensor::period;
-        const auto seconds = std::chrono::floor<std::chrono::seconds>(due_);
-        itimerspec when{};
-        when.it_value = {.tv_sec = seconds.count(),
-                         .tv_nsec = std::chrono::nanoseconds(due_ - seconds).count()};
-        CHECK(::timerfd_settime(timer_.number(), TFD_TIMER_ABSTIME, &when, nullptr) == 0);
+        if (!due_) return expect(now);  // it rested, and something happens
+        if (now < *due_) return;        // of an earlier setting
+        sensor_.ticked(*due_, now);
+        if (loop_.events_total() - events_before_ > 1) return expect(now);  // one of them is the timer's own
+        due_.reset();
+        sensor_.rests();
+        loop_.at_next_event(*this);
     }
 
 private:
@@ -52,10 +54,22 @@ private:
         return std::chrono::duration_cast<Uptime>(std::chrono::steady_clock::now().time_since_epoch());
     }
 
+    void expect(Uptime now) {
+        events_before_ = loop_.events_total();
+        due_ = now + DelaySensor::period;
+        sensor_.expects(*due_);
+        const auto seconds = std::chrono::floor<std::chrono::seconds>(*due_);
+        itimerspec when{};
+        when.it_value = {.tv_sec = seconds.count(),
+                         .tv_nsec = std::chrono::nanoseconds(*due_ - seconds).count()};
+        CHECK(::timerfd_settime(timer_.number(), TFD_TIMER_ABSTIME, &when, nullptr) == 0);
+    }
+
     EventLoop& loop_;
     DelaySensor& sensor_;
     Descriptor timer_;
-    Uptime due_{};
+    std::optional<Uptime> due_;   // none: it rests
+    uint64_t events_before_ = 0;  // of the loop, when the timer was set
 };
 
 }  // namespace doorbuster

@@ -128,6 +128,8 @@ bool EventLoop::take_events(int wait_ms) {
     const int size = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()), wait_ms);
     CHECK(size >= 0 || errno == EINTR);
     events_size_ = std::max(size, 0);
+    events_total_ += static_cast<uint64_t>(events_size_);
+    if (events_size_ > 0 && resting_ != nullptr) std::exchange(resting_, nullptr)->ready({});
     for (event_ = 0; event_ < events_size_; ++event_) {
         const epoll_event& event = events_[static_cast<size_t>(event_)];
         if (event.data.ptr == nullptr) continue;  // the waker, or forgotten meanwhile

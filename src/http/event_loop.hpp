@@ -76,6 +76,11 @@ public:
     // The watcher is told in the next turn that it can read; once, however often it asks.
     void again(Watcher& watcher);
 
+    // The watcher is told, once, before whatever happens next: for one who rests meanwhile.
+    void at_next_event(Watcher& watcher) { resting_ = &watcher; }
+    // How many events there were; a timer is none.
+    uint64_t events_total() const { return events_total_; }
+
     void post(Task task);  // runs on the loop's thread, in order
 
     void run();       // until stop()
@@ -98,7 +103,9 @@ private:
     // The loop's thread's.
     std::array<epoll_event, 256> events_{};
     int event_ = 0, events_size_ = 0;  // the one in hand, of so many
-    std::vector<Watcher*> again_;      // bound: one for each socket
+    uint64_t events_total_ = 0;
+    Watcher* resting_ = nullptr;
+    std::vector<Watcher*> again_;  // bound: one for each socket
     std::vector<Watcher*> again_now_;
     std::vector<Timer*> timers_;   // those that are set; few
     std::vector<Task> tasks_now_;  // kept for its memory

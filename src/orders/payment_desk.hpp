@@ -41,6 +41,7 @@ public:
         LookSchedule::Options looks{};
         milliseconds event_keep{std::chrono::days(7)};  // ids of the provider's events: it repeats them
         size_t sweep_batch = 500;
+        milliseconds sweep_every{200};  // while nothing is due
         size_t reinstating_max = 1000;  // that are asked for at a time; the others wait for these
     };
 
@@ -137,6 +138,7 @@ private:
     std::set<OrderId> asking_books_;      // at most reinstating_max
     std::set<OrderId> refused_by_books_;  // to be refunded in the next turn; at most reinstating_max
     Uptime ask_books_at_{};
+    Uptime sweep_at_{};
     size_t passed_over_ = 0;  // due orders whose stock row is damaged: the sweep begins behind them
     Uptime pass_over_until_{};
     std::optional<StoreError> trouble_;  // of the store, since the last turn

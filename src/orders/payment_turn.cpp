@@ -71,10 +71,14 @@ StoreResult<bool> PaymentDesk::turn(Instant now, Uptime uptime) {
 }
 
 StoreResult<bool> PaymentDesk::sweep(Instant now, Uptime uptime) {
+    if (uptime < sweep_at_) return false;
     if (uptime >= pass_over_until_) passed_over_ = 0;
     const auto due = orders_.reader().due_orders(due_.of(now), options_.sweep_batch, passed_over_);
     if (!due) return due.error();
-    if (due->empty()) return false;
+    if (due->empty()) {
+        sweep_at_ = uptime + options_.sweep_every;
+        return false;
+    }
     std::vector<OrderMove> moves;
     moves.reserve(due->size());
     for (const OrderRecord& order : *due) {

@@ -44,10 +44,10 @@ EmbeddedBackend::EmbeddedBackend(EmbeddedStore store, int64_t last_id, const Con
              {.on_append = hooks_.ledger_grew,
               .on_failure = [this](const StoreError& error) { hooks_.failed(advice_on(error, path_)); }}),
       ids_(config.orders.node, last_id),
-      worker_(
-          *store_.worker_ledger, *store_.orders, owner_, ids_,
-          {.batch_max = config.orders.batch_max, .rate_per_second_max = config.orders.rate_per_second_max},
-          {.tally = &tally_, .changed = hooks_.changed}) {}
+      worker_(*store_.worker_ledger, *store_.orders, owner_, ids_,
+              {.batch_max = config.orders.batch_max,
+               .rate_per_second_max = orders_per_second_of(config.orders, embedded_orders_per_second)},
+              {.tally = &tally_, .changed = hooks_.changed}) {}
 
 // Memory and disk may no longer agree, and after a failed sync nothing is retried.
 bool EmbeddedBackend::mend(const StoreError& error) {

@@ -226,7 +226,7 @@ void Guard::run() {
     Uptime look_at = clock_.uptime() + lists_looked_at_every;
     Uptime settings_at = clock_.uptime();
     while (!stopping_.load(std::memory_order_acquire)) {
-        wakeup_.sleep(OverloadWatch::period);
+        wakeup_.sleep(overload_->rest(clock_.uptime()));
         run_reloads();
         show_lists();
         overload_->tick(clock_.uptime(), clock_.now());

@@ -1,4 +1,4 @@
-// How the configuration says that purchases go to the books.
+// How the configuration says that purchases go to the books, and from there to the orders.
 #pragma once
 
 #include "config/config.hpp"
@@ -9,6 +9,16 @@ namespace doorbuster {
 inline Pacing pacing_of(const ShardOptions& options) {
     return {.wait_max = milliseconds(options.wait_ms_max.value()),
             .rate_per_second_max = options.rate_per_second_max};
+}
+
+// What the embedded store makes in about a tenth of a core's second; and half of what a small PostgreSQL can
+// do (bench/RESULTS.md).
+constexpr uint32_t embedded_orders_per_second = 20'000;
+constexpr uint32_t postgres_orders_per_second = 5'000;
+
+inline uint32_t orders_per_second_of(const OrdersOptions& options, uint32_t what_suits_the_store) {
+    const uint32_t configured = options.rate_per_second_max;
+    return configured == 0 ? what_suits_the_store : configured;
 }
 
 }  // namespace doorbuster

@@ -73,6 +73,10 @@ int Connection::changes() const {
     return sqlite3_changes(database_);
 }
 
+int64_t Connection::changes_total() const {
+    return sqlite3_total_changes64(database_);
+}
+
 void Connection::checkpoint() {
     if (log_frames_ == 0) return;
     const int code =

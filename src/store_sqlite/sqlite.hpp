@@ -85,6 +85,8 @@ public:
     void execute(const char* sql);
     int64_t read_integer(const char* sql);
     int changes() const;
+    // How many rows were changed through this connection since it was opened.
+    int64_t changes_total() const;
 
     // Copies what the write-ahead log holds into the database, as far as readers allow.
     void checkpoint();

@@ -33,6 +33,7 @@ private:
     }
 
     sqlite::Connection& connection_;
+    int64_t looked_at_changes_ = -1;  // there were no new events when it had changed so much
     std::optional<StoreError>& failure_;
     sqlite::Statement position_, last_, take_, move_, due_, change_, log_, trim_, ask_again_, one_;
     sqlite::Statement newest_, newest_pending_, newest_failed_, newest_delivered_, attempts_, oldest_,
