@@ -75,6 +75,7 @@ PaymentDesk::Options payment_options() {
                       .void_watch = milliseconds(3000)},
             .event_keep = std::chrono::hours(1),
             .sweep_batch = 4,
+            .sweep_every = milliseconds(8),
             .reinstating_max = 4};
 }
 
@@ -96,6 +97,7 @@ Process::Process(const Stores& stores, Clock& clock, size_t queue_capacity, uint
               {.batch_max = batch_max,
                .rush_min = 2 + 2 * (seed % 4),
                .rate_per_second_max = 2000,
+               .rate_per_second_in_rush = 1000,
                .retry_after = {milliseconds(10), milliseconds(20), milliseconds(30)}},
               {.tally = &tally_}),
       desk_(orders_, *this,
@@ -155,7 +157,10 @@ bool Process::owner_step() {
     for (PurchaseCommand command; queue_.pop(command);) batch.push_back(command);
     const std::vector<ReinstateCommand> reinstatements = std::exchange(reinstatements_, {});
     if (batch.empty() && reinstatements.empty()) return true;
-    return shard_.decide(batch, clock_.now(), reinstatements).has_value();
+    const size_t records_before = ledger_state_.records.size();
+    if (!shard_.decide(batch, clock_.now(), reinstatements)) return false;
+    if (ledger_state_.records.size() != records_before) worker_.ledger_grew(clock_.uptime());
+    return true;
 }
 
 bool Process::run_tasks() {

@@ -465,6 +465,14 @@ struct OrdersOptions : OptionGroup {
         "Orders made from acceptances per second, by each process that makes them; 0 what suits the store: "
         "20000 in the embedded one, 5000 in PostgreSQL, which has others to serve. Lower spares the database "
         "and the shop behind; winners then wait longer for their order, never for their yes."};
+    Option<uint32_t> rate_per_second_in_rush{
+        *this,
+        "rate_per_second_in_rush",
+        5000,
+        {.min = 1, .max = 1'000'000},
+        "The same while purchases come in, where that is less than rate_per_second_max: the processor and "
+        "the "
+        "disk are theirs first. On the cluster it is not used: there the orders have machines of their own."};
     Option<uint32_t> batch_max{
         *this,
         "batch_max",

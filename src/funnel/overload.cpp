@@ -14,6 +14,11 @@ void DelaySensor::ticked(Uptime due, Uptime now) {
     }
 }
 
+void DelaySensor::rests() {
+    next_due_us_.store(none, std::memory_order_relaxed);
+    shortest_us_.store(0, std::memory_order_relaxed);
+}
+
 Uptime DelaySensor::take(Uptime now) {
     const int64_t shortest = shortest_us_.exchange(none, std::memory_order_relaxed);
     if (shortest != none) return Uptime(shortest);

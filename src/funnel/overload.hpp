@@ -4,9 +4,9 @@
 // CoDel: an interval is bad if even the SHORTEST wait in it was above the target. Bursts that
 // drain do not count. Three parts:
 //
-//   DelaySensor       one per gate: how late a timer ran that was due every 10 ms
-//   OverloadDetector  decides, from plain numbers, one interval at a time
-//   OverloadWatch     samples, asks the detector, sets the level
+//   DelaySensor       one per gate: how late a timer ran that is due every 10 ms while there is something to
+//   do OverloadDetector  decides, from plain numbers, one interval at a time OverloadWatch     samples, asks
+//   the detector, sets the level
 //
 // The detector goes up one level after `bad_intervals` bad ones in a row and down one after
 // `good_intervals` good ones, at most to purchase_only: closing is for people. From there two
@@ -34,8 +34,8 @@ public:
     void ticked(Uptime due, Uptime now);
     // It will be due then.
     void expects(Uptime due) { next_due_us_.store(due.count(), std::memory_order_relaxed); }
-    // The gate has nothing to do, and no timer runs: nothing can be overdue.
-    void rests() { next_due_us_.store(none, std::memory_order_relaxed); }
+    // The gate has nothing to do: nobody waits, and as no timer runs, none can be overdue.
+    void rests();
 
     // The shortest delay since the last take. Where the timer has not run at all, how long it is
     // overdue: a thread that hangs sends no figures.

@@ -40,13 +40,16 @@ public:
 
     void ready(EventLoop::Readiness) override {
         const Uptime now = uptime();
-        if (!due_) return expect(now);  // it rested, and something happens
-        if (now < *due_) return;        // of an earlier setting
+        if (!due_) {  // it rested until now, and something happens
+            sensor_.ticked(now, now);
+            return expect(now);
+        }
+        if (now < *due_) return;  // of an earlier setting
         sensor_.ticked(*due_, now);
-        if (loop_.events_total() - events_before_ > 1) return expect(now);  // one of them is the timer's own
+        if (loop_.calls_total() - calls_before_ > 1) return expect(now);  // one of them is the timer's own
         due_.reset();
         sensor_.rests();
-        loop_.at_next_event(*this);
+        loop_.at_next_call(*this);
     }
 
 private:
@@ -55,7 +58,7 @@ private:
     }
 
     void expect(Uptime now) {
-        events_before_ = loop_.events_total();
+        calls_before_ = loop_.calls_total();
         due_ = now + DelaySensor::period;
         sensor_.expects(*due_);
         const auto seconds = std::chrono::floor<std::chrono::seconds>(*due_);
@@ -68,8 +71,8 @@ private:
     EventLoop& loop_;
     DelaySensor& sensor_;
     Descriptor timer_;
-    std::optional<Uptime> due_;   // none: it rests
-    uint64_t events_before_ = 0;  // of the loop, when the timer was set
+    std::optional<Uptime> due_;  // none: it rests
+    uint64_t calls_before_ = 0;  // of the loop, when the timer was set
 };
 
 }  // namespace doorbuster

@@ -48,7 +48,13 @@ protected:
         return sensor_.take(now() + 1h) > 30min;
     }
     void run_until_it_rests() {
-        while (is_ticking()) loop_.run_once();
+        for (int turn = 0; is_ticking(); ++turn) {
+            ASSERT_LT(turn, 100'000'000) << "it never rests";
+            loop_.run_once();
+        }
+    }
+    void run_for(Uptime time) {
+        for (const Uptime end = now() + time; now() < end;) loop_.run_once();
     }
 
     EventLoop loop_;
@@ -60,12 +66,32 @@ protected:
 TEST_F(DelayProbeTest, RestsWhenNothingHasHappened) {
     EXPECT_TRUE(is_ticking());
     run_until_it_rests();
-    EXPECT_FALSE(loop_.run_once()) << "an idle gate sleeps";
-    EXPECT_EQ(sensor_.take(now() + 1h), Uptime(0)) << "and is not late";
+    const uint64_t calls = loop_.calls_total();
+    run_for(3 * DelaySensor::period);
+    EXPECT_EQ(loop_.calls_total(), calls) << "an idle gate sleeps";
+}
+
+// A burst that drains is no overload: before it and behind it nobody waited.
+TEST_F(DelayProbeTest, AMomentOfRestIsAMomentWithoutDelay) {
+    run_until_it_rests();
+    visitor_.then = [] {
+        for (const Uptime end = now() + 4 * DelaySensor::period; now() < end;) {
+        }
+    };
+    visitor_.come();
+    ASSERT_TRUE(loop_.run_once());
+    (void)sensor_.take(now());  // the moment before it
+    Uptime delay = 1h;
+    while (delay > 30min) {
+        loop_.run_once();
+        delay = sensor_.take(now() + 1h);
+    }
+    EXPECT_EQ(delay, Uptime(0));
 }
 
 TEST_F(DelayProbeTest, GoesOnWhileSomethingHappens) {
-    for (const Uptime end = now() + 5 * DelaySensor::period; now() < end;) {
+    size_t turns = 0;
+    for (const Uptime end = now() + 5 * DelaySensor::period; turns < 100 || now() < end; ++turns) {
         visitor_.come();
         ASSERT_TRUE(loop_.run_once());
         ASSERT_TRUE(is_ticking());
@@ -80,7 +106,15 @@ TEST_F(DelayProbeTest, TicksAgainBeforeWhateverHappensIsHandled) {
     visitor_.come();
     ASSERT_TRUE(loop_.run_once());
     EXPECT_TRUE(was_ticking);
+}
+
+TEST_F(DelayProbeTest, TicksAgainBeforeATimersTask) {
     run_until_it_rests();
+    bool was_ticking = false, has_run = false;
+    EventLoop::Timer timer(loop_);
+    timer.set(std::chrono::steady_clock::now(), [&] { was_ticking = is_ticking(), has_run = true; });
+    loop_.run_once();
+    EXPECT_TRUE(has_run && was_ticking);
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ void EventLoop::forget(Watcher& watcher) {
         epoll_event& event = events_[static_cast<size_t>(i)];
         if (event.data.ptr == &watcher) event.data.ptr = nullptr;
     }
+    if (resting_ == &watcher) resting_ = nullptr;
     if (!std::exchange(watcher.is_due_again_, false)) return;
     std::replace(again_now_.begin(), again_now_.end(), &watcher, static_cast<Watcher*>(nullptr));
     std::erase(again_, &watcher);
@@ -67,6 +68,17 @@ void EventLoop::forget(Watcher& watcher) {
 
 void EventLoop::again(Watcher& watcher) {
     if (!std::exchange(watcher.is_due_again_, true)) again_.push_back(&watcher);
+}
+
+void EventLoop::at_next_call(Watcher& watcher) {
+    CHECK(resting_ == nullptr);
+    resting_ = &watcher;
+}
+
+void EventLoop::count_calls(size_t count) {
+    if (count == 0) return;
+    calls_total_ += count;
+    if (resting_ != nullptr) std::exchange(resting_, nullptr)->ready({});
 }
 
 void EventLoop::post(Task task) {
@@ -128,8 +140,7 @@ bool EventLoop::take_events(int wait_ms) {
     const int size = ::epoll_wait(epoll_.number(), events_.data(), static_cast<int>(events_.size()), wait_ms);
     CHECK(size >= 0 || errno == EINTR);
     events_size_ = std::max(size, 0);
-    events_total_ += static_cast<uint64_t>(events_size_);
-    if (events_size_ > 0 && resting_ != nullptr) std::exchange(resting_, nullptr)->ready({});
+    count_calls(static_cast<size_t>(events_size_));
     for (event_ = 0; event_ < events_size_; ++event_) {
         const epoll_event& event = events_[static_cast<size_t>(event_)];
         if (event.data.ptr == nullptr) continue;  // the waker, or forgotten meanwhile
@@ -146,6 +157,7 @@ bool EventLoop::take_events(int wait_ms) {
 bool EventLoop::take_again() {
     if (again_.empty()) return false;
     again_now_.swap(again_);
+    count_calls(again_now_.size());
     for (size_t i = 0; i < again_now_.size(); ++i) {
         if (again_now_[i] == nullptr) continue;  // forgotten meanwhile
         Watcher& watcher = *std::exchange(again_now_[i], nullptr);
@@ -178,6 +190,7 @@ bool EventLoop::take_timers() {
         Timer& timer = *timers_[i];
         const Task task = std::exchange(timer.task_, nullptr);
         std::erase(timers_, &timer);
+        count_calls(1);
         task();
         did_something = true;
     }

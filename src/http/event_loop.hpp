@@ -76,10 +76,10 @@ public:
     // The watcher is told in the next turn that it can read; once, however often it asks.
     void again(Watcher& watcher);
 
-    // The watcher is told, once, before whatever happens next: for one who rests meanwhile.
-    void at_next_event(Watcher& watcher) { resting_ = &watcher; }
-    // How many events there were; a timer is none.
-    uint64_t events_total() const { return events_total_; }
+    // The watcher is told, once, before whoever is called next: for one who rests meanwhile. There is one.
+    void at_next_call(Watcher& watcher);
+    // How often anybody was called, or is in line to be in this turn.
+    uint64_t calls_total() const { return calls_total_; }
 
     void post(Task task);  // runs on the loop's thread, in order
 
@@ -96,6 +96,7 @@ private:
     bool take_posted();
     bool take_timers();
     void wake();
+    void count_calls(size_t count);
 
     const Descriptor epoll_, waker_;
     std::atomic<bool> is_stopped_{false};
@@ -103,7 +104,7 @@ private:
     // The loop's thread's.
     std::array<epoll_event, 256> events_{};
     int event_ = 0, events_size_ = 0;  // the one in hand, of so many
-    uint64_t events_total_ = 0;
+    uint64_t calls_total_ = 0;
     Watcher* resting_ = nullptr;
     std::vector<Watcher*> again_;  // bound: one for each socket
     std::vector<Watcher*> again_now_;

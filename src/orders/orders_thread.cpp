@@ -65,6 +65,7 @@ void OrdersThread::fail(const StoreError& error) {
 OrderWorker::Next OrdersThread::step_worker(Uptime uptime) {
     if (worker_ == nullptr) return OrderWorker::Next::idle;
     worker_wants_records_.store(true);  // before it looks: what comes then wakes this thread
+    if (ledger_has_grown_.exchange(false, std::memory_order_relaxed)) worker_->ledger_grew(uptime);
     const auto stepped = worker_->step(clock_.now(), uptime);
     if (stepped) return *stepped;
     fail(stepped.error());
@@ -85,7 +86,7 @@ bool OrdersThread::run_turns(Uptime uptime) {
 }
 
 void OrdersThread::run() {
-    constexpr milliseconds tick_every{50};  // what the desks' clocks bring is late by so much at most
+    constexpr milliseconds tick_every{50};  // a desk's turn is late by so much at most
     constexpr int quiet_ticks_before_upkeep = 20;
     int quiet_ticks = 0;
     for (;;) {

@@ -46,6 +46,7 @@ public:
     // The ledger has grown. In a rush that is so a thousand times a second, and a worker whom the rate holds
     // back has no use for it.
     void ledger_grew() {
+        ledger_has_grown_.store(true, std::memory_order_relaxed);
         if (worker_wants_records_.load()) wakeup_.wake();
     }
 
@@ -75,6 +76,7 @@ private:
     std::deque<std::function<void()>> tasks_, answers_;  // guarded by mutex_
     Wakeup wakeup_;
     std::atomic<bool> worker_wants_records_{true};
+    std::atomic<bool> ledger_has_grown_{false};  // since the worker's last step
     std::atomic<bool> stopping_{false};
     std::atomic<int64_t> stop_by_us_{0};  // uptime
     std::thread thread_;

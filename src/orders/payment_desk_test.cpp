@@ -38,6 +38,22 @@ TEST_P(PaymentDeskTest, WhoPaysInTimeHasTheGoods) {
     EXPECT_EQ(shop.state(order), paid) << "a timer never takes a paid order away";
 }
 
+// A look that found nothing is not repeated at once; what falls due meanwhile is not missed.
+TEST_P(PaymentDeskTest, WhatFallsDueBetweenTwoSweepsIsSweptByTheNext) {
+    Shop shop(GetParam());
+    const OrderId order = shop.buy(1, alice);
+    const Instant pay_by = shop.order(order).pay_by;
+    shop.pass(std::chrono::floor<milliseconds>(pay_by - shop.now) - 1ms);
+    shop.step();
+    EXPECT_EQ(shop.state(order), pending_payment);
+    shop.pass(100ms);
+    shop.step();
+    EXPECT_EQ(shop.state(order), pending_payment) << "nothing was due a moment ago";
+    shop.pass(100ms);
+    shop.step();
+    EXPECT_EQ(shop.state(order), expired);
+}
+
 TEST_P(PaymentDeskTest, OneAttemptHoweverOftenItIsAskedFor) {
     Shop shop(GetParam());
     const OrderId order = shop.buy(1, alice);

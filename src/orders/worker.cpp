@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "base/log.hpp"
 
 namespace doorbuster {
@@ -13,6 +14,8 @@ namespace {
 constexpr milliseconds gather{200};
 // Behind, that of so long: the first of a backlog waits no longer than this for the last of its batch.
 constexpr milliseconds gather_behind{1000};
+// No purchase for so long: the rush is over.
+constexpr milliseconds rush_lasts{200};
 
 }  // namespace
 
@@ -23,7 +26,9 @@ OrderWorker::OrderWorker(LedgerReader& ledger, Orders& orders, BookControl& book
       books_(books),
       ids_(ids),
       options_(options),
-      hooks_(std::move(hooks)) {}
+      hooks_(std::move(hooks)) {
+    CHECK(options.rate_per_second_max > 0 && options.rate_per_second_in_rush > 0);
+}
 
 StoreResult<void> OrderWorker::load() {
     const auto position = orders_.reader().position();
@@ -32,12 +37,16 @@ StoreResult<void> OrderWorker::load() {
     return {};
 }
 
+bool OrderWorker::is_in_rush(Uptime uptime) const {
+    return grew_at_ && uptime - *grew_at_ < rush_lasts;
+}
+
 // The rate cap, a token bucket that holds `size`.
-size_t OrderWorker::allowance(size_t size, Uptime uptime) {
+size_t OrderWorker::allowance(size_t size, uint32_t rate, Uptime uptime) {
     if (hurries_) tokens_ = static_cast<double>(size);
     const double elapsed_s = std::chrono::duration<double>(uptime - tokens_at_).count();
     tokens_at_ = uptime;
-    tokens_ = std::min(static_cast<double>(size), tokens_ + elapsed_s * options_.rate_per_second_max);
+    tokens_ = std::min(static_cast<double>(size), tokens_ + elapsed_s * rate);
     return static_cast<size_t>(tokens_);
 }
 
@@ -45,15 +54,18 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     if (uptime < wait_until_) return Next::at_later;
     // A batch costs a transaction and a sync, however small it is: while the cap holds it
     // back, it gathers. After a quiet moment the bucket is full, and an order is made at once.
-    const auto rate = options_.rate_per_second_max;
+    const bool in_rush = is_in_rush(uptime);
+    const uint32_t rate = in_rush ? std::min(options_.rate_per_second_in_rush, options_.rate_per_second_max)
+                                  : options_.rate_per_second_max;
     const auto worth_of = [&](milliseconds time) {
         return std::clamp<size_t>(static_cast<size_t>(rate * time / std::chrono::seconds(1)), 1,
                                   options_.batch_max);
     };
     const size_t worth = worth_of(gather);
-    const size_t allowed = allowance(std::max(worth, batch_.size()), uptime);
+    const size_t allowed = allowance(std::max(worth, batch_.size()), rate, uptime);
     auto wait_for = [&](size_t count) {
-        wait_until_ = uptime + milliseconds(1 + (count - allowed) * 1000 / rate);
+        const milliseconds whole(1 + (count - allowed) * 1000 / rate);
+        wait_until_ = uptime + (in_rush ? std::min(whole, rush_lasts) : whole);  // it may be over by then
         return Next::at_later;
     };
     if (batch_.empty()) {

@@ -40,6 +40,7 @@ public:
         size_t batch_max = 32'768;
         size_t rush_min = 64;  // whoever finds so many at once is in a rush, and more are to come
         uint32_t rate_per_second_max = 5000;
+        uint32_t rate_per_second_in_rush = 5000;  // while the ledger grows; never above the other
         std::array<std::chrono::milliseconds, 3> retry_after{std::chrono::seconds(1), std::chrono::seconds(2),
                                                              std::chrono::seconds(3)};
     };
@@ -69,6 +70,9 @@ public:
     [[nodiscard]] StoreResult<Next> step(Instant now, Uptime uptime);
     Uptime wait_until() const { return wait_until_; }
 
+    // Purchases come in, and the machine is theirs first: for a moment, orders go at the pace of a rush.
+    void ledger_grew(Uptime uptime) { grew_at_ = uptime; }
+
     // From here on without the rate cap: the process wants to end. Only what a failure waits for is waited
     // for.
     void hurry() {
@@ -86,7 +90,8 @@ private:
     StoreResult<Next> wait_and_retry(const StoreError& error, Instant now, Uptime uptime);
     void tell(std::span<const Placed> placed);
     void give_back(const LedgerEntry& entry);
-    size_t allowance(size_t size, Uptime uptime);
+    bool is_in_rush(Uptime uptime) const;
+    size_t allowance(size_t size, uint32_t rate, Uptime uptime);
 
     LedgerReader& ledger_;
     Orders& orders_;
@@ -100,6 +105,7 @@ private:
     size_t one_by_one_left_ = 0;    // of a batch that has a record in it that cannot be placed
     bool hurries_ = false;
     Uptime wait_until_{};
+    std::optional<Uptime> grew_at_;
     double tokens_ = 0;  // of the rate cap
     Uptime tokens_at_{};
 

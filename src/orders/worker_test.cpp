@@ -147,6 +147,39 @@ TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionForEverySecondOfTheCap) {
     EXPECT_LE(took, 3000ms) << "no longer than in small batches";
 }
 
+TEST_F(WorkerTest, WhilePurchasesComeInOrdersGoAtThePaceOfARush) {
+    using enum OrderWorker::Next;
+    append(buyers(1, 60));
+    CountingReader counting(*reader);
+    OrderWorker one(counting, *orders, books, ids,
+                    {.batch_max = 1000, .rate_per_second_max = 40, .rate_per_second_in_rush = 10});
+    ASSERT_TRUE(one.load().has_value());
+    Uptime uptime = 1min;
+    // A second in which purchases come in all the time.
+    for (const Uptime end = uptime + 1s; uptime < end; uptime += 10ms) {
+        one.ledger_grew(uptime);
+        ASSERT_TRUE(one.step(t0 + 1s, uptime).has_value());
+    }
+    EXPECT_EQ(one.ordered(), 10u) << "what the rush allows";
+    const Uptime took = run(one, uptime);
+    EXPECT_EQ(one.ordered(), 60u);
+    EXPECT_EQ(counting.counts, (std::vector<size_t>{10, 10, 40})) << "the second was gathered in the rush";
+    EXPECT_LE(took, 1500ms) << "five seconds at the pace of a rush";
+}
+
+TEST_F(WorkerTest, ARushNeverGoesBeyondTheCap) {
+    append(buyers(1, 30));
+    OrderWorker capped =
+        worker({.batch_max = 10, .rate_per_second_max = 10, .rate_per_second_in_rush = 1000});
+    ASSERT_TRUE(capped.load().has_value());
+    Uptime uptime = 1min;
+    for (const Uptime end = uptime + 1s; uptime < end; uptime += 10ms) {
+        capped.ledger_grew(uptime);
+        ASSERT_TRUE(capped.step(t0 + 1s, uptime).has_value());
+    }
+    EXPECT_LE(capped.ordered(), 20u) << "a burst of ten, then ten a second";
+}
+
 TEST_F(WorkerTest, InARushOrdersGatherAndATrickleDoesNotWait) {
     using enum OrderWorker::Next;
     OrderWorker one = worker({.rate_per_second_max = 1000});

@@ -71,7 +71,7 @@ ClusterPlaces ClusterPlaces::of(const Config& config) {
             .topic = topic,
             .dead_letters = dead_letters,
             .brokers = config.kafka.brokers,
-            .orders_rate_per_second_max = orders_per_second_of(config.orders, postgres_orders_per_second),
+            .orders_rate_per_second_max = orders_per_second_of(config.orders, postgres_orders_per_second_max),
             .orders_batch_max = config.orders.batch_max,
             .queue_capacity = config.shard.queue_capacity,
             .pace = pacing_of(config.shard)};

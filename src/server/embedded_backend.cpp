@@ -46,7 +46,8 @@ EmbeddedBackend::EmbeddedBackend(EmbeddedStore store, int64_t last_id, const Con
       ids_(config.orders.node, last_id),
       worker_(*store_.worker_ledger, *store_.orders, owner_, ids_,
               {.batch_max = config.orders.batch_max,
-               .rate_per_second_max = orders_per_second_of(config.orders, embedded_orders_per_second)},
+               .rate_per_second_max = orders_per_second_of(config.orders, embedded_orders_per_second_max),
+               .rate_per_second_in_rush = config.orders.rate_per_second_in_rush},
               {.tally = &tally_, .changed = hooks_.changed}) {}
 
 // Memory and disk may no longer agree, and after a failed sync nothing is retried.

@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t struck_buyers_max = 65'536;
 constexpr Uptime lists_looked_at_every = std::chrono::seconds(1);
-// Half of the second within which an operator's word counts everywhere: the orders thread has the other.
+// With the guard's own rest about half of the second within which an operator's word counts everywhere: the
+// orders thread has the other.
 constexpr Uptime settings_looked_at_every = milliseconds(500);
 // Whoever waits for a reload holds a connection; more than this are told to come back.
 constexpr size_t reloads_waiting_max = 64;

@@ -11,10 +11,10 @@ inline Pacing pacing_of(const ShardOptions& options) {
             .rate_per_second_max = options.rate_per_second_max};
 }
 
-// What the embedded store makes in about a tenth of a core's second; and half of what a small PostgreSQL can
-// do (bench/RESULTS.md).
-constexpr uint32_t embedded_orders_per_second = 20'000;
-constexpr uint32_t postgres_orders_per_second = 5'000;
+// The embedded store needs a tenth to a sixth of a core for so many; PostgreSQL on two small cores makes
+// 4,000 to 12,000 in all (bench/RESULTS.md).
+constexpr uint32_t embedded_orders_per_second_max = 20'000;
+constexpr uint32_t postgres_orders_per_second_max = 5'000;
 
 inline uint32_t orders_per_second_of(const OrdersOptions& options, uint32_t what_suits_the_store) {
     const uint32_t configured = options.rate_per_second_max;

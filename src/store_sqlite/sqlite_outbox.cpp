@@ -114,7 +114,7 @@ StoreResult<uint64_t> SqliteOutbox::position() {
 }
 
 StoreResult<size_t> SqliteOutbox::take_events(size_t count_max, bool deliver, Instant now) {
-    // Asked many times a second, and nearly always for nothing. Nobody else writes into this file.
+    // Asked many times a second, and nearly always for nothing.
     if (looked_at_changes_ == connection_.changes_total()) return size_t{0};
     const auto from = position();
     if (!from) return from.error();

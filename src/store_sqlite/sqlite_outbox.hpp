@@ -10,7 +10,8 @@ class SqliteOutbox final : public Outbox {
 public:
     // `failure` remembers the first write whose outcome is unknown, together with the orders': both
     // share one connection, and after it nothing is tried again.
-    // REQUIRES: the connection is prepared with orders_schema; both outlive this.
+    // REQUIRES: the connection is prepared with orders_schema, and nobody writes events but through it; both
+    // outlive this.
     SqliteOutbox(sqlite::Connection& connection, std::optional<StoreError>& failure);
 
     StoreResult<size_t> take_events(size_t count_max, bool deliver, Instant now) override;
