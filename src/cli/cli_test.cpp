@@ -95,6 +95,15 @@ TEST_F(Cli, WhatIsNotUnderstoodIsExitTwo) {
     }
 }
 
+TEST_F(Cli, AnIdThatIsNoNumberIsToldPlainly) {
+    for (const std::string wrong : {"abc", "1e3", "1.5", "12345678901234567890"}) {
+        EXPECT_EQ(run({"order", "show", wrong}), 2) << wrong;
+        EXPECT_THAT(err(), HasSubstr("ORDER: must be a whole number, and is '" + wrong + "'"));
+        EXPECT_EQ(run({"dead-letters", "show", wrong}), 2) << wrong;
+        EXPECT_THAT(err(), HasSubstr("POSITION: must be a whole number, and is '" + wrong + "'"));
+    }
+}
+
 TEST_F(Cli, ATypoIsToldWhatWasProbablyMeant) {
     EXPECT_EQ(run({"srve"}), 2);
     EXPECT_THAT(err(), HasSubstr("unknown command 'srve': did you mean 'serve'?"));

@@ -56,6 +56,10 @@ void add_sandbox_pay_command(CLI::App&, CliRun&);
 void add_config_command(CLI::App&, CliRun&);
 void add_version_command(CLI::App&, CliRun&);
 
+// For a check() of CLI11: empty if the text is digits alone, as ids and positions are, or what is wrong with
+// it.
+std::string fault_of_number(const std::string& text);
+
 // --listen, --admin-listen, --threads, --backend, --store-path.
 void add_server_flags(CLI::App&, CliRun&);
 

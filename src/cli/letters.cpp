@@ -65,7 +65,7 @@ void add_letters_command(CLI::App& app, CliRun& run) {
             command->add_option("POSITION", words->position, "Its position in the ledger")
                 ->required()
                 ->option_text(" ")
-                ->check(CLI::NonNegativeNumber);
+                ->check(fault_of_number);
         }
         command->callback(
             [&run, words, act] { run.chosen = [&run, words, act] { return act(run, *words); }; });
@@ -78,7 +78,7 @@ void add_letters_command(CLI::App& app, CliRun& run) {
         })
         .add_option("--after", words->after, "Only those behind this position")
         ->option_text("POSITION")
-        ->check(CLI::NonNegativeNumber);
+        ->check(fault_of_number);
     add("show", "Shows one of them", true, [](CliRun& in, LettersWords& said) {
         return AdminDesk(in, said.admin).show({.path = "/v1/dead-letters/" + said.position}, letter_sheet);
     });

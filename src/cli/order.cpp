@@ -77,7 +77,7 @@ void add_order_command(CLI::App& app, CliRun& run) {
         command->add_option("ORDER", words->order, "The order's id")
             ->required()
             ->option_text(" ")
-            ->check(CLI::NonNegativeNumber);
+            ->check(fault_of_number);
         command->callback(
             [&run, words, act] { run.chosen = [&run, words, act] { return act(run, *words); }; });
         return command;

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/check.hpp"
 #include "cli/command.hpp"
@@ -10,6 +11,12 @@ namespace doorbuster {
 void CliRun::print(std::string_view text) {
     world.out << text;
     if (!text.ends_with('\n')) world.out << '\n';
+}
+
+std::string fault_of_number(const std::string& text) {
+    const bool is_digits =
+        !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+    return is_digits && text.size() < 20 ? "" : "must be a whole number, and is '" + text + "'";
 }
 
 int CliRun::fail(std::string_view sentence, int code) {

@@ -470,17 +470,16 @@ struct OrdersOptions : OptionGroup {
         "rate_per_second_in_rush",
         5000,
         {.min = 1, .max = 1'000'000},
-        "The same while purchases come in, where that is less than rate_per_second_max: the processor and "
-        "the "
-        "disk are theirs first. On the cluster it is not used: there the orders have machines of their own."};
+        "The same while purchases come in, where that is less than rate_per_second_max: first the machine is "
+        "theirs. On the cluster it is not used: there the orders have machines of their own."};
     Option<uint32_t> batch_max{
         *this,
         "batch_max",
         32'768,
         {.min = 1, .max = 65'536},
-        "Orders made in one transaction; never more than rate_per_second_max allows in a second, so it tells "
-        "only "
-        "where it is lower than that. Fewer lets look-ups and operator calls in sooner, more is cheaper."};
+        "Orders made in one transaction; never more than their rate allows in a second, so it tells only "
+        "where "
+        "it is lower than that. Fewer lets look-ups and operator calls in sooner, more is cheaper."};
     Option<uint32_t> node{
         *this,
         "node",

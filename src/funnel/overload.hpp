@@ -4,9 +4,9 @@
 // CoDel: an interval is bad if even the SHORTEST wait in it was above the target. Bursts that
 // drain do not count. Three parts:
 //
-//   DelaySensor       one per gate: how late a timer ran that is due every 10 ms while there is something to
-//   do OverloadDetector  decides, from plain numbers, one interval at a time OverloadWatch     samples, asks
-//   the detector, sets the level
+//   DelaySensor       one per gate: how late a timer ran that is due every 10 ms (not while the gate rests)
+//   OverloadDetector  decides, from plain numbers, one interval at a time
+//   OverloadWatch     samples, asks the detector, sets the level
 //
 // The detector goes up one level after `bad_intervals` bad ones in a row and down one after
 // `good_intervals` good ones, at most to purchase_only: closing is for people. From there two

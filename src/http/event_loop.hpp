@@ -76,9 +76,10 @@ public:
     // The watcher is told in the next turn that it can read; once, however often it asks.
     void again(Watcher& watcher);
 
-    // The watcher is told, once, before whoever is called next: for one who rests meanwhile. There is one.
+    // The watcher is told, once, before the next watcher or timer is called: for one who rests meanwhile.
+    // There is one.
     void at_next_call(Watcher& watcher);
-    // How often anybody was called, or is in line to be in this turn.
+    // How often watchers and timers were called, or are in line to be in this turn.
     uint64_t calls_total() const { return calls_total_; }
 
     void post(Task task);  // runs on the loop's thread, in order

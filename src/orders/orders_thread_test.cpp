@@ -5,6 +5,7 @@
 #include <future>
 
 #include "sale/testing.hpp"
+#include "store_sqlite/sqlite_ledger.hpp"
 #include "store_sqlite/sqlite_orders.hpp"
 #include "store_sqlite/testing.hpp"
 
@@ -12,6 +13,15 @@ namespace doorbuster {
 namespace {
 
 using namespace testing;
+
+struct DeafBooks final : BookControl {
+    void control(ControlCommand, std::function<void()> applied) override {
+        if (applied) applied();
+    }
+    void reinstate(const Reinstatement&, std::function<void(const Reinstated&)> answered) override {
+        answered({});
+    }
+};
 
 class OrdersThreadTest : public ::testing::Test {
 protected:
@@ -76,6 +86,35 @@ TEST_F(OrdersThreadTest, OneTaskTooManyIsRefusedAndAnAnswerNever) {
     go_on.set_value();
     thread.stop(0ms);
     EXPECT_EQ(ran, 2);
+}
+
+// The owner's thread tells that the ledger has grown; the worker goes at the pace of a rush then.
+TEST_F(OrdersThreadTest, TheWorkerHearsThatTheLedgerHasGrown) {
+    ASSERT_TRUE(orders->create_sale(phone_drop(100), SaleState::open, t0).has_value());
+    const auto ledger = std::move(*SqliteLedger::open(folder.path("ledger.db")));
+    const auto reader = std::move(*SqliteLedgerReader::open(folder.path("ledger.db")));
+    std::vector<LedgerEntry> entries;
+    for (uint32_t i = 1; i <= 50; ++i) entries.push_back(entry(i, BuyerId("buyer-" + std::to_string(i))));
+    ASSERT_TRUE(ledger->append(entries).has_value());
+    DeafBooks books;
+    Snowflake ids(1);
+    // At the pace of a rush all of it would take most of a minute.
+    OrderWorker worker(*reader, *orders, books, ids,
+                       {.rate_per_second_max = 1000, .rate_per_second_in_rush = 1});
+    ASSERT_TRUE(worker.load().has_value());
+    OrdersThread thread(*orders, &worker, clock, 16, [](const StoreError&) { return false; });
+    std::promise<void> placed_one;
+    thread.also_run([&](Instant, Uptime) -> StoreResult<bool> {
+        thread.ledger_grew();  // purchases come in all the time
+        if (worker.ordered() > 0 && ++turns == 1) placed_one.set_value();
+        return false;
+    });
+    thread.ledger_grew();
+    thread.start();
+    placed_one.get_future().wait();
+    EXPECT_LT(worker.ordered(), 50u);
+    thread.stop(1min);
+    EXPECT_EQ(worker.ordered(), 50u) << "whoever wants to end does not hold back";
 }
 
 }  // namespace

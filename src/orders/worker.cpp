@@ -62,6 +62,9 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
                                   options_.batch_max);
     };
     const size_t worth = worth_of(gather);
+    // Read when it was quiet, and then a rush began: what is too much for that stays in the ledger.
+    const size_t most = hurries_ ? options_.batch_max : worth_of(gather_behind);
+    if (batch_.size() > most) batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(most), batch_.end());
     const size_t allowed = allowance(std::max(worth, batch_.size()), rate, uptime);
     auto wait_for = [&](size_t count) {
         const milliseconds whole(1 + (count - allowed) * 1000 / rate);
@@ -70,7 +73,6 @@ StoreResult<OrderWorker::Next> OrderWorker::step(Instant now, Uptime uptime) {
     };
     if (batch_.empty()) {
         if (allowed < worth) return wait_for(worth);
-        const size_t most = hurries_ ? options_.batch_max : worth_of(gather_behind);
         auto records = ledger_.read_after(position(), one_by_one_left_ > 0 ? 1 : most);
         if (!records) return wait_and_retry(records.error(), now, uptime);
         if (records->empty()) return Next::idle;

@@ -148,7 +148,6 @@ TEST_F(WorkerTest, WhatHasPiledUpGoesIntoOneTransactionForEverySecondOfTheCap) {
 }
 
 TEST_F(WorkerTest, WhilePurchasesComeInOrdersGoAtThePaceOfARush) {
-    using enum OrderWorker::Next;
     append(buyers(1, 60));
     CountingReader counting(*reader);
     OrderWorker one(counting, *orders, books, ids,
@@ -165,6 +164,23 @@ TEST_F(WorkerTest, WhilePurchasesComeInOrdersGoAtThePaceOfARush) {
     EXPECT_EQ(one.ordered(), 60u);
     EXPECT_EQ(counting.counts, (std::vector<size_t>{10, 10, 40})) << "the second was gathered in the rush";
     EXPECT_LE(took, 1500ms) << "five seconds at the pace of a rush";
+}
+
+TEST_F(WorkerTest, WhatWasReadWhenItWasQuietIsNoBatchOfARush) {
+    append(buyers(1, 60));
+    OrderWorker one = worker({.batch_max = 1000, .rate_per_second_max = 40, .rate_per_second_in_rush = 10});
+    ASSERT_TRUE(one.load().has_value());
+    Uptime uptime = 1min;
+    ASSERT_EQ(one.step(t0 + 1s, uptime).value(), OrderWorker::Next::at_later)
+        << "forty, and it waits for their turn";
+    for (const Uptime end = uptime + 1500ms; uptime < end; uptime += 10ms) {
+        one.ledger_grew(uptime);
+        ASSERT_TRUE(one.step(t0 + 1s, uptime).has_value());
+    }
+    EXPECT_GE(one.ordered(), 10u) << "nobody waits for a batch that the rush would fill in four seconds";
+    EXPECT_LE(one.ordered(), 25u);
+    run(one, uptime);
+    EXPECT_EQ(one.ordered(), 60u);
 }
 
 TEST_F(WorkerTest, ARushNeverGoesBeyondTheCap) {
