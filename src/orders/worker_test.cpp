@@ -42,6 +42,14 @@ protected:
             if (*next == Next::at_later) uptime = worker.wait_until();
         }
     }
+    // Purchases come in all the time for so long; tells when it ended.
+    Uptime rush(OrderWorker& worker, Uptime uptime, Uptime lasts) {
+        for (const Uptime end = uptime + lasts; uptime < end; uptime += 10ms) {
+            worker.ledger_grew(uptime);
+            EXPECT_TRUE(worker.step(t0 + 1s, uptime).has_value());
+        }
+        return uptime;
+    }
     std::vector<LedgerEntry> buyers(uint32_t from, uint32_t to) {
         std::vector<LedgerEntry> entries;
         for (uint32_t i = from; i <= to; ++i)
@@ -154,11 +162,7 @@ TEST_F(WorkerTest, WhilePurchasesComeInOrdersGoAtThePaceOfARush) {
                     {.batch_max = 1000, .rate_per_second_max = 40, .rate_per_second_in_rush = 10});
     ASSERT_TRUE(one.load().has_value());
     Uptime uptime = 1min;
-    // A second in which purchases come in all the time.
-    for (const Uptime end = uptime + 1s; uptime < end; uptime += 10ms) {
-        one.ledger_grew(uptime);
-        ASSERT_TRUE(one.step(t0 + 1s, uptime).has_value());
-    }
+    uptime = rush(one, uptime, 1s);
     EXPECT_EQ(one.ordered(), 10u) << "what the rush allows";
     const Uptime took = run(one, uptime);
     EXPECT_EQ(one.ordered(), 60u);
@@ -173,10 +177,7 @@ TEST_F(WorkerTest, WhatWasReadWhenItWasQuietIsNoBatchOfARush) {
     Uptime uptime = 1min;
     ASSERT_EQ(one.step(t0 + 1s, uptime).value(), OrderWorker::Next::at_later)
         << "forty, and it waits for their turn";
-    for (const Uptime end = uptime + 1500ms; uptime < end; uptime += 10ms) {
-        one.ledger_grew(uptime);
-        ASSERT_TRUE(one.step(t0 + 1s, uptime).has_value());
-    }
+    uptime = rush(one, uptime, 1500ms);
     EXPECT_GE(one.ordered(), 10u) << "nobody waits for a batch that the rush would fill in four seconds";
     EXPECT_LE(one.ordered(), 25u);
     run(one, uptime);
@@ -189,10 +190,7 @@ TEST_F(WorkerTest, ARushNeverGoesBeyondTheCap) {
         worker({.batch_max = 10, .rate_per_second_max = 10, .rate_per_second_in_rush = 1000});
     ASSERT_TRUE(capped.load().has_value());
     Uptime uptime = 1min;
-    for (const Uptime end = uptime + 1s; uptime < end; uptime += 10ms) {
-        capped.ledger_grew(uptime);
-        ASSERT_TRUE(capped.step(t0 + 1s, uptime).has_value());
-    }
+    uptime = rush(capped, uptime, 1s);
     EXPECT_LE(capped.ordered(), 20u) << "a burst of ten, then ten a second";
 }
 
